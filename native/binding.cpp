@@ -1,0 +1,151 @@
+// The binding only binds: typed, contiguous, read-only arrays in, arrays out, the interpreter lock released. Compiled
+// once per instruction set into a module of its own, so that no code of one set can end up in another.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <optional>
+#include <vector>
+
+#include <nanobind/stl/optional.h>
+
+#include "kernel.hpp"
+
+namespace nb = nanobind;
+using namespace nearhit::NEARHIT_ISA;
+
+template <class T, int DIMS> using In = nb::ndarray<const T, nb::numpy, nb::ndim<DIMS>, nb::c_contig, nb::device::cpu>;
+template <class T> using Out = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T, int DIMS> using Maybe = std::optional<In<T, DIMS>>;
+
+namespace {
+
+template <class T> Out<T> give(std::vector<T>&& values) {
+    auto* kept = new std::vector<T>(std::move(values));
+    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out<T>(kept->data(), {kept->size()}, owner);
+}
+
+template <class Array> auto pointer(const std::optional<Array>& array) { return array ? array->data() : nullptr; }
+
+}  // namespace
+
+namespace nearhit::NEARHIT_ISA {   // a type of its own per module: several may be loaded side by side
+
+// A kernel with the arrays it looks at.
+class Loaded {
+public:
+    Loaded(In<uint32_t, 2> numeric, Maybe<bool, 2> numeric_unknown, Maybe<uint8_t, 2> nominal8,
+           Maybe<uint16_t, 2> nominal16, Maybe<bool, 2> nominal_unknown, In<int64_t, 1> n_codes, In<int32_t, 1> class_of,
+           Maybe<uint32_t, 1> target, Maybe<int64_t, 1> units, In<int64_t, 1> uniform, In<double, 1> rank_weights,
+           nb::dict recipe, size_t n_classes) {
+        TableView t{};
+        t.n_rows = numeric.shape(0);
+        t.n_numeric = numeric.shape(1);
+        t.n_nominal = n_codes.shape(0);
+        t.numeric = numeric.data();
+        t.numeric_unknown = reinterpret_cast<const uint8_t*>(pointer(numeric_unknown));
+        t.nominal8 = pointer(nominal8);
+        t.nominal16 = pointer(nominal16);
+        t.nominal_unknown = reinterpret_cast<const uint8_t*>(pointer(nominal_unknown));
+        t.n_codes = n_codes.data();
+        t.class_of = class_of.data();
+        t.target = pointer(target);
+        t.units = pointer(units);
+        t.uniform = uniform.data();
+        RecipeView r = read(recipe);
+        r.rank_weights = rank_weights.data();
+        r.n_rank_weights = rank_weights.shape(0);
+        keep_ = nb::make_tuple(numeric, numeric_unknown, nominal8, nominal16, nominal_unknown, n_codes, class_of, target,
+                               units, uniform, rank_weights);
+        nb::gil_scoped_release unlocked;
+        kernel_ = std::make_unique<Kernel>(t, r, n_classes);
+    }
+
+    bool filtered() const { return kernel_->filtered(); }
+
+    nb::object toward(size_t c) const {
+        if (!kernel_->n_unknown_places()) return nb::none();
+        std::vector<uint32_t> table;
+        {
+            nb::gil_scoped_release unlocked;
+            table = kernel_->toward(c);
+        }
+        return nb::cast(give(std::move(table)));
+    }
+
+    nb::tuple run(In<int64_t, 1> rows, size_t batch, Maybe<uint32_t, 1> toward) const {
+        BlockSums sums;
+        {
+            nb::gil_scoped_release unlocked;
+            sums = kernel_->run(rows.data(), rows.shape(0), batch, pointer(toward));
+        }
+        return nb::make_tuple(give(std::move(sums.diffs_high)), give(std::move(sums.diffs)), give(std::move(sums.known_high)),
+                              give(std::move(sums.known)), give(std::move(sums.weight_high)), give(std::move(sums.weight)),
+                              give(std::move(sums.fewest)));
+    }
+
+private:
+    static RecipeView read(const nb::dict& d) {
+        RecipeView r{};
+        r.grouping = static_cast<Grouping>(nb::cast<int>(d["grouping"]));
+        r.diff = static_cast<DiffKind>(nb::cast<int>(d["diff"]));
+        r.weighing = static_cast<Weighing>(nb::cast<int>(d["weighing"]));
+        r.rule = static_cast<Rule>(nb::cast<int>(d["rule"]));
+        r.euclidean = nb::cast<bool>(d["euclidean"]);
+        r.ties_first = nb::cast<bool>(d["ties_first"]);
+        r.counts_places = nb::cast<bool>(d["counts_places"]);
+        r.whole_weights = nb::cast<bool>(d["whole_weights"]);
+        r.power = nb::cast<int>(d["power"]);
+        r.bits = nb::cast<int>(d["bits"]);
+        r.places = nb::cast<int64_t>(d["places"]);
+        r.one = nb::cast<int64_t>(d["one"]);
+        r.grid = nb::cast<uint32_t>(d["grid"]);
+        r.mismatch = nb::cast<uint32_t>(d["mismatch"]);
+        r.ramp_equal = nb::cast<uint32_t>(d["ramp_equal"]);
+        r.ramp_slope = nb::cast<double>(d["ramp_slope"]);
+        r.target_ramp_equal = nb::cast<uint32_t>(d["target_ramp_equal"]);
+        r.target_ramp_slope = nb::cast<double>(d["target_ramp_slope"]);
+        return r;
+    }
+
+    nb::tuple keep_;
+    std::unique_ptr<Kernel> kernel_;
+};
+
+}  // namespace nearhit
+
+namespace {
+
+// Whether this machine can run the module for an instruction set. Only the baseline module is asked.
+bool runs_here(const std::string& isa) {
+#if defined(__x86_64__)
+    __builtin_cpu_init();
+    if (isa == "avx512")
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vnni") &&
+               __builtin_cpu_supports("avx512vpopcntdq");
+    if (isa == "avx2") return __builtin_cpu_supports("avx2");
+#endif
+    return isa == "baseline";
+}
+
+}  // namespace
+
+#define NEARHIT_MODULE_(isa) _native_##isa
+#define NEARHIT_MODULE(isa) NEARHIT_MODULE_(isa)
+
+NB_MODULE(NEARHIT_MODULE(NEARHIT_ISA), m) {
+    m.def("runs_here", [](const nb::str& isa) { return runs_here(isa.c_str()); });
+    m.attr("LANES") = LANES;
+    m.attr("TILE_TARGETS") = TILE_TARGETS;
+    nb::class_<Loaded>(m, "Loaded")
+        .def(nb::init<In<uint32_t, 2>, Maybe<bool, 2>, Maybe<uint8_t, 2>, Maybe<uint16_t, 2>, Maybe<bool, 2>, In<int64_t, 1>,
+                      In<int32_t, 1>, Maybe<uint32_t, 1>, Maybe<int64_t, 1>, In<int64_t, 1>, In<double, 1>, nb::dict, size_t>(),
+             nb::arg("numeric").noconvert(), nb::arg("numeric_unknown").none(), nb::arg("nominal8").none(),
+             nb::arg("nominal16").none(), nb::arg("nominal_unknown").none(), nb::arg("n_codes").noconvert(),
+             nb::arg("class_of").noconvert(), nb::arg("target").none(), nb::arg("units").none(),
+             nb::arg("uniform").noconvert(), nb::arg("rank_weights").noconvert(), nb::arg("recipe"), nb::arg("n_classes"))
+        .def_prop_ro("filtered", &Loaded::filtered)
+        .def("toward", &Loaded::toward, nb::arg("target_class"))
+        .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("toward").none());
+}

@@ -1,0 +1,51 @@
+// Adding up: weight * diff of each neighbour, rounded once to the fixed-point grid and added as integers, which no order
+// of rows, blocks or workers can change. A whole place adds the code itself, shifted.
+#pragma once
+#include <bit>
+#include <vector>
+
+#include "exact.hpp"
+#include "target.hpp"
+
+namespace nearhit::NEARHIT_ISA {
+
+// To the nearest integer, halves to even, for |x| < 2^51: adding this leaves the integer in the low bits.
+constexpr double ROUNDER = 6755399441055744.0;   // 1.5 * 2^52
+inline int64_t rounded(double x) { return std::bit_cast<int64_t>(x + ROUNDER) - std::bit_cast<int64_t>(ROUNDER); }
+
+inline void add_weighted(const uint32_t* diffs, size_t n, double factor, int64_t copies, int64_t* sums) {
+    if (copies == 1)
+        for (size_t a = 0; a < n; ++a) sums[a] += rounded(factor * static_cast<double>(diffs[a]));
+    else
+        for (size_t a = 0; a < n; ++a) sums[a] += copies * rounded(factor * static_cast<double>(diffs[a]));
+}
+inline void add_apart(const uint32_t* x, const uint32_t* y, size_t n, int shift, int64_t* sums) {
+    for (size_t a = 0; a < n; ++a) sums[a] += static_cast<int64_t>(uint64_t{apart(x[a], y[a])} << shift);
+}
+template <class Category>
+inline void add_unequal(const Category* x, const Category* y, size_t n, int64_t amount, int64_t* sums) {
+    for (size_t a = 0; a < n; ++a) sums[a] += x[a] != y[a] ? amount : 0;
+}
+
+// Whole places among categories are only counted: up to 255 neighbours in a byte per column.
+class MismatchCounter {
+public:
+    void count(const uint8_t* x, const uint8_t* y, size_t n) {
+        counts_.resize(n);
+        for (size_t a = 0; a < n; ++a) counts_[a] = static_cast<uint8_t>(counts_[a] + (x[a] != y[a]));
+        ++counted_;
+    }
+    bool full() const { return counted_ == 255; }
+    void flush(int64_t amount, int64_t* sums) {
+        if (!counted_) return;
+        for (size_t a = 0; a < counts_.size(); ++a) sums[a] += counts_[a] * amount;
+        std::fill(counts_.begin(), counts_.end(), uint8_t{0});
+        counted_ = 0;
+    }
+
+private:
+    std::vector<uint8_t> counts_;
+    int counted_ = 0;
+};
+
+}  // namespace nearhit

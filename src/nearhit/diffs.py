@@ -1,0 +1,59 @@
+"""The diff of two numbers, in integer codes: what SPEC.md section 2 defines, in every form that recipes offer."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from nearhit.recipes import Diff
+
+Codes = npt.NDArray[np.int64]
+
+
+def diff_code(apart: Codes, diff: Diff, grid: int) -> Codes:
+    """The diff of two numbers whose codes lie `apart`."""
+    if diff.kind == "linear":
+        return apart
+    if diff.kind == "squared":
+        return square(apart)
+    equal, slope = ramp_codes(diff, grid)
+    return np.minimum(np.rint(np.maximum(apart - equal, 0) * slope), grid).astype(np.int64)
+
+
+def ramp_codes(diff: Diff, grid: int) -> tuple[int, float]:
+    """Where the ramp starts on the grid, and how fast it climbs."""
+    equal, different = round(diff.equal * grid), round(diff.different * grid)
+    return equal, grid / max(different - equal, 1)
+
+
+def square(codes: Codes) -> Codes:
+    """Squares of codes, rounded to the grid 2**31."""
+    return (codes * codes + 2**30) >> 31
+
+
+def one_as_code(diff: Diff, grid: int) -> float:
+    """The code that means a diff of 1."""
+    return grid * (grid / 2**31) if diff.kind == "squared" else float(grid)
+
+
+def expected_uniform_code(top: int, diff: Diff, grid: int) -> int:
+    """The expected diff of two numbers drawn uniformly between the codes 0 and `top`."""
+    if top == 0:
+        return 0
+    if diff.kind == "linear":
+        return divide_rounded(top, 3)
+    if diff.kind == "squared":
+        return divide_rounded(top * top, 6 * 2**31)
+    width, equal, different = top / grid, diff.equal, diff.different
+    if width <= equal:
+        return 0
+    # |x - y| has the density 2 (width - t) / width^2: the climbing part of the ramp, then the flat one.
+    climb = min(different, width) - equal
+    rising = ((width - equal) * climb**2 / 2 - climb**3 / 3) * 2 / (width**2 * (different - equal))
+    flat = (max(width - different, 0) / width) ** 2
+    return round((rising + flat) * grid)
+
+
+def divide_rounded(numerator: int, denominator: int) -> int:
+    """numerator / denominator, rounded half up, in whole numbers of any size."""
+    return (2 * int(numerator) + int(denominator)) // (2 * int(denominator))

@@ -1,0 +1,79 @@
+"""Where blocks run: in line, or on threads. An engine maps tasks in order and knows neither rows nor formulas.
+
+The native code releases the interpreter lock and reads shared arrays, so threads cost nothing to start and copy
+nothing. Results do not depend on the engine: sums are integers.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import joblib
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+Report = Callable[[int], None]
+SECONDS_BETWEEN_SIGNALS = 0.1
+
+
+@dataclass(frozen=True)
+class InLine:
+    """One task after the other in the calling thread."""
+
+    report: Report | None = None
+
+    def map(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
+        for task in tasks:
+            result = work(task)
+            if self.report:
+                self.report(1)
+            yield result
+
+
+@dataclass(frozen=True)
+class Threads:
+    """Tasks on a pool of threads; on an error or Ctrl-C the tasks that have not begun are dropped."""
+
+    n_threads: int
+    report: Report | None = None
+
+    def map(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
+        pool = ThreadPoolExecutor(min(self.n_threads, len(tasks)), thread_name_prefix="nearhit")
+        try:
+            futures = [pool.submit(work, task) for task in tasks]
+            self._wait(futures)
+            yield from (future.result() for future in futures)
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _wait(self, futures: list[Future[Any]]) -> None:
+        """Wait in short steps: the main thread must come up for air to hear Ctrl-C."""
+        waiting = set(futures)
+        while waiting:
+            done, waiting = wait(waiting, timeout=SECONDS_BETWEEN_SIGNALS, return_when=FIRST_COMPLETED)
+            for future in done:
+                future.result()
+            if self.report and done:
+                self.report(len(done))
+
+
+def choose_engine(n_jobs: int | None, n_tasks: int, report: Report | None = None) -> InLine | Threads:
+    """Threads where there is more than one task and more than one thread."""
+    n_threads = min(count_threads(n_jobs), n_tasks)
+    return Threads(n_threads, report) if n_threads > 1 else InLine(report)
+
+
+def count_threads(n_jobs: int | None) -> int:
+    """How many threads `n_jobs` allows: all there are by default, one inside a parallel worker of joblib."""
+    if n_jobs == 0:
+        raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all, or None.")
+    backend, active = joblib.parallel.get_active_backend()
+    if n_jobs is None and active == 1 and not backend.nesting_level:
+        n_jobs = -1  # nobody asked joblib for anything: use the machine
+    wanted = joblib.effective_n_jobs(n_jobs)
+    limit = os.environ.get("OMP_NUM_THREADS", "")  # joblib and job schedulers set it to share a machine
+    return min(wanted, int(limit)) if limit.isdigit() and int(limit) > 0 else wanted

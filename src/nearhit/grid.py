@@ -1,0 +1,182 @@
+"""The grid: how numbers become the integers that distances are made of.
+
+    code = round(grid * (x - min) / range)                                                  SPEC.md section 2
+
+The difference of two codes is an integer and a distance an integer sum, so equal distances are equal in whatever
+order they are added. The grid is 2**31, or a little less where that keeps more true ties: the values of a column
+such as 4.3, 4.4 … 7.9 are whole steps of 0.1, and distances of such columns are often equal in decimals. Where a
+column has such steps the grid is made a multiple of their number, so that those distances stay equal
+(docs/decisions/0002-the-grid.md has the measurements).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from nearhit.intake import NumericBlock
+
+FINEST_GRID = 2**31
+#: the 15-bit filter wants a mismatch of categories in whole units of its own (kernels/native.py)
+FILTER_UNIT = 2**16
+#: steps are honoured while their common multiple stays under this: it costs the grid less than 1 %
+LARGEST_COMMON_STEPS = 2**24
+MOST_DECIMALS = 6
+ROWS_TO_REFUSE_STEPS = 64
+CELLS_AT_A_TIME = 2**20
+
+
+@dataclass(frozen=True, eq=False)
+class Spread:
+    """A numeric block with what its coding needs: where each column starts, how wide it is, in how many steps."""
+
+    block: NumericBlock
+    low: npt.NDArray
+    width: npt.NDArray[np.float64]
+    steps: list[int]  # of each column that varies in whole steps
+
+
+def measure_spread(block: NumericBlock, names: Sequence[str]) -> Spread:
+    """Find the range of each column; refuse infinite values, naming the column."""
+    low, high = _extremes(block)
+    if low.dtype.kind == "f":
+        _refuse_infinity(low, high, block, names)
+        low, high = np.nan_to_num(low), np.nan_to_num(high)  # a column without a known value is coded 0 throughout
+        if not np.isfinite(range_of(low, high)).all():
+            # max - min exceeds the largest float: a quarter of everything has the same codes.
+            return measure_spread(replace(block, values=block.values.astype(np.float64) / 4), names)
+    return Spread(block, low, range_of(low, high), _steps(block, low, high))
+
+
+def grid_for(spreads: Sequence[Spread], with_categories: bool) -> int:
+    """The largest grid up to 2**31 on which as many columns as possible have whole steps."""
+    common = FILTER_UNIT if with_categories else 1
+    limit = max(LARGEST_COMMON_STEPS, common)
+    for steps in sorted({steps for spread in spreads for steps in spread.steps}):
+        together = math.lcm(common, steps)
+        if together <= limit:
+            common = together
+    return FINEST_GRID // common * common
+
+
+def encode(spread: Spread, width: npt.NDArray[np.float64], grid: int, codes: npt.NDArray, unknown: npt.NDArray | None):
+    """Write the codes of a block, and which of its cells are unknown, a few rows at a time."""
+    for rows in _row_slices(*codes.shape):
+        values = spread.block.values[rows]
+        codes[rows] = codes_of(values, spread.low, width, grid)
+        if unknown is None:
+            continue
+        if spread.block.unknown is not None:
+            unknown[rows] = spread.block.unknown[rows]
+            codes[rows][unknown[rows]] = 0
+        elif values.dtype.kind == "f":
+            np.isnan(values, out=unknown[rows])
+
+
+def codes_of(values, low, width, grid) -> npt.NDArray[np.uint32]:
+    """round(grid * (x - low) / width); 0 for NaN and where the width is 0."""
+    if values.dtype.kind in "iu":
+        above = values.astype(np.uint64) - low.astype(np.uint64)  # modular, so exact for integers of any width
+    else:
+        above = np.subtract(values, low, dtype=np.float64)
+    share = np.divide(above, np.where(width == 0, np.inf, width))
+    share *= grid
+    np.rint(share, out=share)
+    if values.dtype.kind == "f":
+        np.nan_to_num(share, copy=False)
+    else:
+        np.clip(share, 0, FINEST_GRID, out=share)  # cells under a mask may hold anything
+    return share.astype(np.uint32)
+
+
+def range_of(low, high) -> npt.NDArray[np.float64]:
+    """high - low as floats, exact for integers of any width."""
+    low, high = np.asarray(low), np.asarray(high)
+    if low.dtype.kind in "iu":
+        return (high.astype(np.uint64) - low.astype(np.uint64)).astype(np.float64)
+    with np.errstate(over="ignore"):
+        return high.astype(np.float64) - low.astype(np.float64)
+
+
+def may_hold_unknown(spread: Spread) -> bool:
+    """False only where it is certain that every cell of the block is known."""
+    if spread.block.unknown is not None or spread.block.values.dtype.kind != "f":
+        return spread.block.unknown is not None
+    return bool(np.isnan(spread.block.values.sum(axis=0, dtype=np.float64)).any())
+
+
+# ------------------------------------------------------------------------------------------------------ extremes
+
+
+def _extremes(block: NumericBlock) -> tuple[npt.NDArray, npt.NDArray]:
+    values = block.values
+    if block.unknown is None:
+        low = values.min(axis=0)
+        if values.dtype.kind == "f" and np.isnan(low).any():
+            return np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
+        return low, values.max(axis=0)
+    bounds = np.finfo(values.dtype) if values.dtype.kind == "f" else np.iinfo(values.dtype)
+    low = np.where(block.unknown, bounds.max, values).min(axis=0)
+    high = np.where(block.unknown, bounds.min, values).max(axis=0)
+    nothing_known = block.unknown.all(axis=0)
+    return np.where(nothing_known, 0, low).astype(values.dtype), np.where(nothing_known, 0, high).astype(values.dtype)
+
+
+def _refuse_infinity(low, high, block: NumericBlock, names: Sequence[str]) -> None:
+    infinite = np.isinf(low) | np.isinf(high)
+    if infinite.any():
+        column = names[int(block.columns[int(np.argmax(infinite))])]
+        raise ValueError(
+            f"Input X contains infinity: column {column!r} has at least one infinite value. "
+            "Replace such values by numbers, or mark them as missing (NaN)."
+        )
+
+
+# --------------------------------------------------------------------------------------------------------- steps
+
+
+def _steps(block: NumericBlock, low, high) -> list[int]:
+    """In how many steps of one size each column runs from min to max, for those columns where that is exact."""
+    if block.values.dtype.kind in "iu":
+        widths = {int(h) - int(l) for l, h in zip(low, high, strict=True)}
+        return [width for width in widths if 0 < width <= LARGEST_COMMON_STEPS]
+    found = []
+    undecided = np.arange(block.values.shape[1])
+    for decimals in range(MOST_DECIMALS + 1):
+        exact = _written_with(block.values[:ROWS_TO_REFUSE_STEPS, undecided], decimals)
+        candidates = undecided[exact]
+        exact[exact] = _written_with_throughout(block.values, candidates, decimals)
+        for column in undecided[exact]:
+            width = round(float(high[column]) * 10**decimals) - round(float(low[column]) * 10**decimals)
+            found.append(width)
+        undecided = undecided[~exact]
+        if not len(undecided):
+            break
+    return [width for width in found if 0 < width <= LARGEST_COMMON_STEPS]
+
+
+def _written_with_throughout(values, columns, decimals: int) -> npt.NDArray[np.bool_]:
+    exact = np.ones(len(columns), bool)
+    for rows in _row_slices(len(values), max(len(columns), 1)):
+        still = np.flatnonzero(exact)
+        if not len(still):
+            break
+        exact[still] = _written_with(values[rows][:, columns[still]], decimals)
+    return exact
+
+
+def _written_with(values, decimals: int) -> npt.NDArray[np.bool_]:
+    """Whether every value of a column is exactly what a number with that many decimals is read as."""
+    power = values.dtype.type(10**decimals)
+    with np.errstate(over="ignore", invalid="ignore"):
+        exact = (np.rint(values * power) / power == values) | np.isnan(values)
+    return exact.all(axis=0)
+
+
+def _row_slices(n_rows: int, n_columns: int) -> Iterator[slice]:
+    step = max(1, CELLS_AT_A_TIME // max(n_columns, 1))
+    return (slice(start, start + step) for start in range(0, n_rows, step))

@@ -1,0 +1,206 @@
+"""The C++ kernel: the same integers as the reference, at the speed of the machine.
+
+One module per instruction set is built from the same source; the best one that runs here is taken. The environment
+variable NEARHIT_KERNEL forces one ("avx512", "avx2", "baseline", or "reference" for the NumPy judge).
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from nearhit.diffs import diff_code, expected_uniform_code, divide_rounded, ramp_codes
+from nearhit.recipes import DistanceWeights, RankWeights, Recipe
+from nearhit.sweep import (
+    Sums,
+    Wide,
+    counts_places,
+    cumulative_rank_weights,
+    fraction_bits,
+    n_groups,
+    places,
+)
+from nearhit.table import Classes, Table
+
+INSTRUCTION_SETS = ("avx512", "avx2", "baseline")
+GROUPINGS = {"each class": 0, "hits and misses": 1, "everyone": 2}
+DIFFS = {"linear": 0, "squared": 1, "ramp": 2}
+RULES = {"uniform": 0, "skip": 1, "expected": 2}
+#: bytes a candidate and its copy on exact distances take while its row waits to be scored
+BYTES_PER_PAIR = 32
+FASTEST_BATCH = 48
+
+
+def instruction_sets() -> list[str]:
+    """The instruction sets that were built and run on this machine, best first."""
+    return [isa for isa in INSTRUCTION_SETS if _runs_here(isa)]
+
+
+@dataclass(frozen=True)
+class NativeKernel:
+    """The kernel of one instruction set."""
+
+    isa: str
+
+    @property
+    def name(self) -> str:
+        return f"native-{self.isa}"
+
+    def load(self, table: Table, recipe: Recipe, pair_bytes: int) -> Handle:
+        """Pack the table; `pair_bytes` bounds what one worker holds of pairs of rows."""
+        loaded = _module(self.isa).Loaded(
+            **_table_arguments(table),
+            uniform=_expected_uniform(table, recipe),
+            rank_weights=_rank_weights(table, recipe),
+            recipe=_recipe_arguments(table, recipe),
+            n_classes=n_groups(recipe, table)[0],
+        )
+        return Handle(loaded, table, recipe, _batch(table, pair_bytes))
+
+    def run(self, handle: Handle, block: npt.NDArray[np.intp]) -> Sums:
+        return handle.run(block)
+
+
+@dataclass(frozen=True, eq=False)
+class Handle:
+    """A packed table; `run` may be called from many threads."""
+
+    loaded: Any
+    table: Table
+    recipe: Recipe
+    batch: int
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+    _toward: dict[int, Any] = field(default_factory=dict)
+
+    def run(self, block: npt.NDArray[np.intp]) -> Sums:
+        target = self.table.targets[0]
+        c = int(target.codes[block[0]]) if isinstance(target, Classes) else 0
+        found = self.loaded.run(block.astype(np.int64), self.batch, self.toward(c))
+        return self._place(c, *found)
+
+    def toward(self, c: int) -> npt.NDArray[np.uint32] | None:
+        """What an unknown value of class c is expected to differ by; blocks come class by class, so few are kept."""
+        with self._lock:
+            if c not in self._toward:
+                if len(self._toward) > 1:
+                    self._toward.pop(next(iter(self._toward)))
+                self._toward[c] = self.loaded.toward(c)
+            return self._toward[c]
+
+    def _place(self, c: int, diffs_high, diffs, known_high, known, weight_high, weight, fewest) -> Sums:
+        """The sums of a block stand in the row of its class."""
+        n_classes, groups = n_groups(self.recipe, self.table)
+        parts = 1 if isinstance(self.table.targets[0], Classes) else 2
+
+        def wide(high, low, *shape):
+            whole = Wide(np.zeros((n_classes, groups, *shape), np.int64), np.zeros((n_classes, groups, *shape), np.int64))
+            whole.high[c] = high.reshape(groups, *shape)
+            whole.low[c] = low.reshape(groups, *shape)
+            return whole
+
+        smallest = np.full((n_classes, groups), np.iinfo(np.int64).max)
+        smallest[c] = fewest
+        features = self.table.n_features
+        return Sums(
+            wide(diffs_high, diffs, parts, features),
+            wide(known_high, known, parts, features) if self.recipe.unknown == "skip" else None,
+            wide(weight_high, weight, parts),
+            smallest,
+        )
+
+
+def _module(isa: str) -> ModuleType:
+    return importlib.import_module(f"nearhit._native_{isa}")
+
+
+def _runs_here(isa: str) -> bool:
+    try:
+        if not _module("baseline").runs_here(isa):
+            return False
+        _module(isa)
+    except ImportError:
+        return False
+    return True
+
+
+def _batch(table: Table, pair_bytes: int) -> int:
+    """How many target rows are searched together: as many as the bound allows if every row were a candidate."""
+    batch = min(FASTEST_BATCH, pair_bytes // (BYTES_PER_PAIR * table.n_rows))
+    return max(1, batch)
+
+
+def _table_arguments(table: Table) -> dict[str, Any]:
+    target = table.targets[0]
+    is_classes = isinstance(target, Classes)
+    bytes_do = table.nominal.dtype == np.uint8
+    return {
+        "numeric": np.ascontiguousarray(table.numeric),
+        "numeric_unknown": _contiguous(table.numeric_unknown),
+        "nominal8": _contiguous(table.nominal) if bytes_do else None,
+        "nominal16": None if bytes_do else _contiguous(table.nominal),
+        "nominal_unknown": _contiguous(table.nominal_unknown),
+        "n_codes": np.ascontiguousarray(table.n_codes, np.int64),
+        "class_of": target.codes if is_classes else np.zeros(table.n_rows, np.int32),
+        "target": None if is_classes else _contiguous(target.codes),
+        "units": None if table.weights is None else _contiguous(table.weights.units),
+    }
+
+
+def _contiguous(array: npt.NDArray | None) -> npt.NDArray | None:
+    return None if array is None else np.ascontiguousarray(array)
+
+
+def _recipe_arguments(table: Table, recipe: Recipe) -> dict[str, Any]:
+    equal, slope = ramp_codes(recipe.diff, table.grid)
+    target_equal, target_slope = ramp_codes(recipe.diff, 2**31)
+    weighing = 1 if isinstance(recipe.weights, RankWeights) else 2 if isinstance(recipe.weights, DistanceWeights) else 0
+    return {
+        "grouping": GROUPINGS[recipe.grouping],
+        "diff": DIFFS[recipe.diff.kind],
+        "weighing": weighing,
+        "rule": RULES[recipe.unknown],
+        "euclidean": recipe.metric == "euclidean",
+        "ties_first": recipe.ties == "first",
+        "counts_places": counts_places(recipe, table),
+        "whole_weights": table.weights is None or table.weights.are_whole,
+        "power": recipe.weights.power if isinstance(recipe.weights, DistanceWeights) else 1,
+        "bits": fraction_bits(recipe, table),
+        "places": places(recipe, table),
+        "one": 1 if table.weights is None else table.weights.one,
+        "grid": table.grid,
+        "mismatch": mismatch_code(table, recipe),
+        "ramp_equal": equal,
+        "ramp_slope": slope,
+        "target_ramp_equal": target_equal,
+        "target_ramp_slope": target_slope,
+    }
+
+
+def mismatch_code(table: Table, recipe: Recipe) -> int:
+    """The diff of two categories, which the ramp leaves alone."""
+    if recipe.diff.kind == "ramp":
+        return table.mismatch
+    return int(diff_code(np.array([table.mismatch]), recipe.diff, table.grid)[0])
+
+
+def _expected_uniform(table: Table, recipe: Recipe) -> npt.NDArray[np.int64]:
+    """Rule B per column, numeric columns first."""
+    mismatch = mismatch_code(table, recipe)
+    numeric = [expected_uniform_code(int(top), recipe.diff, table.grid) for top in table.top] if table.has_unknown else []
+    if not table.has_unknown:
+        return np.zeros(table.n_features, np.int64)
+    nominal = [divide_rounded(mismatch * (int(v) - 1), int(v)) if v else 0 for v in table.n_values]
+    return np.array(numeric + nominal, np.int64)
+
+
+def _rank_weights(table: Table, recipe: Recipe) -> npt.NDArray[np.float64]:
+    if not isinstance(recipe.weights, RankWeights):
+        return np.zeros(1)
+    one = 1 if table.weights is None else table.weights.one
+    return cumulative_rank_weights(recipe, -(-places(recipe, table) // one))

@@ -1,0 +1,242 @@
+"""The judge: SPEC.md sections 2 and 3 read plainly, one target row after the other, in NumPy and Python integers.
+
+Every fast kernel must return the same integers. Nothing here is clever; it is meant to be checked by eye.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+
+from nearhit.diffs import diff_code, divide_rounded, expected_uniform_code, square
+from nearhit.recipes import EqualWeights, RankWeights, Recipe
+from nearhit.sweep import (
+    Sums,
+    Wide,
+    counts_places,
+    cumulative_rank_weights,
+    fraction_bits,
+    group_of_class,
+    n_groups,
+    places,
+)
+from nearhit.table import Classes, Table
+
+
+class ReferenceKernel:
+    """The same face as the fast kernels."""
+
+    name = "reference"
+
+    def load(self, table: Table, recipe: Recipe, pair_bytes: int) -> Handle:
+        return Handle(table, recipe)
+
+    def run(self, handle: Handle, block: npt.NDArray[np.intp]) -> Sums:
+        return sums_of_rows(handle, block)
+
+
+def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> Sums:
+    """The sums of a block of target rows."""
+    n_classes, groups = n_groups(handle.recipe, handle.table)
+    parts = 1 if handle.is_classes else 2
+    a = handle.table.n_features
+    diffs = np.zeros((n_classes, groups, parts, a), object)
+    known = np.zeros((n_classes, groups, parts, a), object)
+    weight = np.zeros((n_classes, groups, parts), object)
+    fewest = np.full((n_classes, groups), np.iinfo(np.int64).max)
+    for i in block:
+        c = handle.class_of[i]
+        diff = handle.diffs_from(i)
+        distance = handle.distances(diff)
+        is_known = handle.is_known & handle.is_known[i]
+        for g in range(groups):
+            members, unit_weight, multiple, found = neighbours(handle, i, g, distance)
+            fewest[c, g] = min(fewest[c, g], found)
+            for part in range(parts):
+                w = unit_weight if part == 0 else unit_weight * handle.target_diff(i, members)
+                copies = int(handle.units[i]) * multiple.astype(object)
+                fixed = np.rint(w[:, None] * diff[members] * 2.0 ** (handle.bits - 31)).astype(np.int64)
+                ones = np.rint(w * 2.0**handle.bits).astype(np.int64)
+                diffs[c, g, part] += (copies[:, None] * fixed).sum(axis=0)
+                known[c, g, part] += (copies[:, None] * ones[:, None] * is_known[members]).sum(axis=0)
+                weight[c, g, part] += (copies * ones).sum()
+    skip = handle.recipe.unknown == "skip"
+    return Sums(_wide(diffs), _wide(known) if skip else None, _wide(weight), fewest)
+
+
+def neighbours(handle: Handle, i: int, group: int, distance: npt.NDArray[np.int64]):
+    """The neighbours of row i in a group: rows, weight of one copy, copies, and how much weight was found.
+
+    Rows at equal distance stand in one rank after the other and share what the ranks weigh together.
+    """
+    candidates = np.array([j for j in handle.rows_of_group(i, group) if handle.copies_met(i, j) > 0], np.intp)
+    candidates = candidates[np.lexsort((candidates, distance[candidates]))]
+    copies = np.array([handle.copies_met(i, j) for j in candidates], np.int64)
+    found = min(handle.places, int(copies.sum()))
+
+    weights = np.zeros(len(candidates))
+    total = 0.0
+    first_distance = distance[candidates[0]] if len(candidates) else 0
+    for start, stop in tie_groups(handle.recipe, distance[candidates]):
+        before = min(int(copies[:start].sum()), found)
+        after = min(int(copies[:stop].sum()), found)
+        share = weight_of_ranks(handle, before, after, int(distance[candidates[start]]), first_distance == 0)
+        weights[start:stop] = share
+        total += share
+    if not handle.counts_places and total > 0:
+        weights = weights / total
+    for start, stop in tie_groups(handle.recipe, distance[candidates]):
+        weights[start:stop] = weights[start:stop] / float(copies[start:stop].sum())
+    if handle.table.weights is not None and not handle.table.weights.are_whole:
+        weights, copies = weights * copies, np.ones_like(copies)
+    used = weights > 0
+    return candidates[used], weights[used], copies[used], found
+
+
+def tie_groups(recipe: Recipe, distances: npt.NDArray[np.int64]) -> list[tuple[int, int]]:
+    """Start and stop of each run of equal distances; each row alone for ties="first"."""
+    new = np.flatnonzero(np.diff(distances) > 0) + 1 if recipe.ties == "share" else np.arange(1, len(distances))
+    bounds = [0, *new, len(distances)] if len(distances) else []
+    return [(int(start), int(stop)) for start, stop in zip(bounds, bounds[1:], strict=False)]
+
+
+def weight_of_ranks(handle: Handle, before: int, after: int, distance: int, nearest_is_at_0: bool) -> float:
+    """What the places from `before` to `after` weigh together, before normalisation."""
+    weights = handle.recipe.weights
+    if isinstance(weights, EqualWeights):
+        return float(after - before)
+    if isinstance(weights, RankWeights):
+        return handle.ranks_together(after) - handle.ranks_together(before)
+    if nearest_is_at_0:
+        return float(after - before) if distance == 0 else 0.0
+    inverse = 1 / float(distance) if handle.recipe.metric == "manhattan" else 1 / np.sqrt(float(distance))
+    return float(after - before) * (inverse if weights.power == 1 else inverse * inverse)
+
+
+@dataclass(frozen=True)
+class Handle:
+    """A table with the recipe that reads it."""
+
+    table: Table
+    recipe: Recipe
+
+    def __post_init__(self) -> None:
+        table = self.table
+        target = table.targets[0]
+        n, numeric = table.n_rows, len(table.numeric_columns)
+        set_ = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
+        set_("is_classes", isinstance(target, Classes))
+        set_("class_of", target.codes if isinstance(target, Classes) else np.zeros(n, np.int32))
+        set_("units", table.units())
+        set_("one", 1 if table.weights is None else table.weights.one)
+        set_("codes", np.hstack([table.numeric, table.nominal]).astype(np.int64))
+        masks = [
+            np.zeros(part.shape, bool) if mask is None else mask
+            for part, mask in ((table.numeric, table.numeric_unknown), (table.nominal, table.nominal_unknown))
+        ]
+        set_("is_known", ~np.hstack(masks))
+        set_("is_numeric", np.arange(table.n_features) < numeric)
+        set_("bits", fraction_bits(self.recipe, table))
+        set_("places", places(self.recipe, table))
+        set_("counts_places", counts_places(self.recipe, table))
+        if isinstance(self.recipe.weights, RankWeights):
+            set_("rank_weights", cumulative_rank_weights(self.recipe, -(-self.places // self.one)))
+        set_("expected_one", lru_cache(maxsize=None)(self._expected_one))
+        set_("expected_two", lru_cache(maxsize=None)(self._expected_two))
+
+    # -------------------------------------------------------------------------------- who is a neighbour
+
+    def rows_of_group(self, i: int, group: int) -> list[int]:
+        c = self.class_of[i]
+        return [j for j, d in enumerate(self.class_of) if group_of_class(self.recipe, c, d) == group]
+
+    def copies_met(self, i: int, j: int) -> int:
+        """Weight w means w copies, of which the row itself is one."""
+        return int(self.units[j]) if i != j else max(int(self.units[i]) - self.one, 0)
+
+    def ranks_together(self, units: int) -> float:
+        """The weights of all ranks before a place; a place inside a rank counts in proportion."""
+        together = self.rank_weights
+        whole, part = divmod(units, self.one)
+        last = len(together) - 1
+        if whole >= last:
+            return together[last]
+        return together[whole] + part / self.one * (together[whole + 1] - together[whole])
+
+    # ---------------------------------------------------------------------------------- diff and distance
+
+    def diffs_from(self, i: int) -> npt.NDArray[np.int64]:
+        """The diff codes of row i and every row, one column per feature."""
+        apart = np.abs(self.codes - self.codes[i])
+        numeric = diff_code(apart, self.recipe.diff, self.table.grid)
+        nominal = np.where(apart == 0, 0, self.mismatch)
+        diffs = np.where(self.is_numeric, numeric, nominal)
+        for j, a in zip(*np.nonzero(~(self.is_known & self.is_known[i])), strict=True):
+            diffs[j, a] = self.expected(a, i, j)
+        return diffs
+
+    def distances(self, diffs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+        """Integer sums; for the Euclidean metric of squares, since only their order matters."""
+        return (diffs if self.recipe.metric == "manhattan" else square(diffs)).sum(axis=1)
+
+    def target_diff(self, i: int, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+        codes = self.table.targets[0].codes.astype(np.int64)
+        return diff_code(np.abs(codes[rows] - codes[i]), self.recipe.diff, 2**31) * 2.0**-31
+
+    @property
+    def mismatch(self) -> int:
+        """The diff of two categories, which the ramp leaves alone."""
+        whole = np.array([self.table.mismatch])
+        return int(whole[0] if self.recipe.diff.kind == "ramp" else diff_code(whole, self.recipe.diff, self.table.grid)[0])
+
+    # ------------------------------------------------------------------------------------- unknown values
+
+    def expected(self, a: int, i: int, j: int) -> int:
+        """The diff of feature a where row i or row j is unknown (K94 section 3)."""
+        if not self.known_rows(a, None).size:
+            return 0
+        if self.recipe.unknown != "expected":
+            return self.expected_uniform(a)
+        if self.is_known[j, a]:
+            return self.expected_one(a, self.codes[j, a], self.class_of[i])
+        if self.is_known[i, a]:
+            return self.expected_one(a, self.codes[i, a], self.class_of[j])
+        return self.expected_two(a, *sorted((self.class_of[i], self.class_of[j])))
+
+    def expected_uniform(self, a: int) -> int:
+        """Rule B: two values drawn uniformly from the values that occur, or from the range."""
+        if self.is_numeric[a]:
+            return expected_uniform_code(int(self.table.top[a]), self.recipe.diff, self.table.grid)
+        values = int(self.table.n_values[a - len(self.table.numeric_columns)])
+        return divide_rounded(self.mismatch * (values - 1), values)
+
+    def _expected_one(self, a: int, value: int, unknown_class: int) -> int:
+        """Rule D: the mean diff between a known value and the known values of the other row's class."""
+        rows = self.known_rows(a, unknown_class)
+        return divide_rounded(self._diffs_to_known(a, value, rows), int(self.units[rows].sum()))
+
+    def _expected_two(self, a: int, c1: int, c2: int) -> int:
+        """Rule D: the mean diff between the known values of two classes."""
+        rows, others = self.known_rows(a, c1), self.known_rows(a, c2)
+        total = sum(int(self.units[j]) * self._diffs_to_known(a, self.codes[j, a], others) for j in rows)
+        return divide_rounded(total, int(self.units[rows].sum()) * int(self.units[others].sum()))
+
+    def _diffs_to_known(self, a: int, value: int, rows: npt.NDArray[np.intp]) -> int:
+        apart = np.abs(self.codes[rows, a] - value)
+        diffs = diff_code(apart, self.recipe.diff, self.table.grid) if self.is_numeric[a] else (apart > 0) * self.mismatch
+        return sum(int(d) * int(w) for d, w in zip(diffs, self.units[rows], strict=True))
+
+    def known_rows(self, a: int, c: int | None) -> npt.NDArray[np.intp]:
+        """Rows with a known value of a, of class c; of the whole table if that class has none."""
+        known = np.flatnonzero(self.is_known[:, a])
+        of_class = known[self.class_of[known] == c]
+        return of_class if of_class.size else known
+
+
+def _wide(values: npt.NDArray) -> Wide:
+    high = np.vectorize(lambda v: int(v) >> 32, otypes=[np.int64])(values)
+    low = np.vectorize(lambda v: int(v) & (2**32 - 1), otypes=[np.int64])(values)
+    return Wide(high, low)

@@ -1,0 +1,119 @@
+"""The Relief family as data: who is a neighbour, how much it weighs, what an unknown value does, how sums become a score.
+
+    W[A] = sum_i sum_j  w_ij * diff(A, i, j)                                                SPEC.md section 3
+
+A member of the family is a `Recipe`; the letters of the 1994 paper and the other classical members are constants at
+the end of this file. Recipes print readably, compare equal by value and travel to workers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+Grouping = Literal["each class", "hits and misses", "everyone"]
+Unknown = Literal["uniform", "skip", "expected"]
+Ties = Literal["share", "first"]
+Metric = Literal["manhattan", "euclidean"]
+Miss = Literal["prior over others", "prior as printed", "equal"]
+
+
+@dataclass(frozen=True)
+class Diff:
+    """The diff of two numbers, as a function of their distance in ranges."""
+
+    kind: Literal["linear", "squared", "ramp"] = "linear"
+    equal: float = 0.04
+    different: float = 0.10
+
+    def __post_init__(self) -> None:
+        if self.kind == "ramp" and not 0 <= self.equal < self.different <= 1:
+            raise ValueError(
+                "ramp must be two shares of a column's range (equal, different) with 0 <= equal < different <= 1; "
+                f"got ({self.equal}, {self.different})."
+            )
+
+
+@dataclass(frozen=True)
+class EqualWeights:
+    """Each of the k neighbours weighs 1/k."""
+
+
+@dataclass(frozen=True)
+class RankWeights:
+    """The neighbour of rank r (0 = nearest) weighs e^-(r/sigma)^2, normalised over the k."""
+
+    sigma: float = 20.0
+
+    def __post_init__(self) -> None:
+        if not self.sigma > 0:
+            raise ValueError(f"sigma must be greater than 0; got {self.sigma}.")
+
+
+@dataclass(frozen=True)
+class DistanceWeights:
+    """A neighbour at distance D weighs 1/D**power, normalised over the k; neighbours at distance 0 outweigh all others."""
+
+    power: Literal[1, 2] = 1
+
+
+Weights = EqualWeights | RankWeights | DistanceWeights
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """One member of the family.
+
+    Attributes
+    ----------
+    grouping
+        Among whom the k nearest are looked for: in each class apart, among the hits and among all misses together, or
+        among everyone (numeric target).
+    k
+        How many of each group; None means all of them.
+    miss
+        How much the misses of a class weigh: P(C)/(1 - P(class of the target)), P(C) as printed in 1994, or all alike.
+    hits
+        False leaves the hits out of the score (contextual merit).
+    """
+
+    name: str
+    grouping: Grouping = "each class"
+    k: int | None = 10
+    weights: Weights = field(default_factory=EqualWeights)
+    diff: Diff = field(default_factory=Diff)
+    metric: Metric = "manhattan"
+    unknown: Unknown = "expected"
+    ties: Ties = "share"
+    miss: Miss = "prior over others"
+    hits: bool = True
+
+    def __post_init__(self) -> None:
+        if self.k is not None and self.k < 1:
+            raise ValueError(f'n_neighbors must be an integer of at least 1 or "all"; got {self.k}.')
+        if self.grouping == "everyone" and not self.hits:
+            raise ValueError(f"{self.name}: a numeric target has no hits to leave out (grouping 'everyone', hits=False).")
+
+
+RELIEFF = Recipe("ReliefF")
+RRELIEFF = Recipe("RReliefF", grouping="everyone", k=70, weights=RankWeights(20.0))
+
+#: Kira and Rendell 1992: nearest hit, nearest miss, squared diff. Two classes.
+RELIEF = Recipe("Relief", grouping="hits and misses", k=1, diff=Diff("squared"), miss="equal")
+
+#: Kononenko 1994, sections 2 and 3: k hits and k misses; unknown values by rule B, C, D. Two classes.
+RELIEF_A = Recipe("RELIEF-A", grouping="hits and misses", miss="equal", unknown="uniform")
+RELIEF_B = replace(RELIEF_A, name="RELIEF-B", unknown="uniform")
+RELIEF_C = replace(RELIEF_A, name="RELIEF-C", unknown="skip")
+RELIEF_D = replace(RELIEF_A, name="RELIEF-D", unknown="expected")
+#: section 4: the k nearest misses of any other class
+RELIEF_E = replace(RELIEF_D, name="RELIEF-E")
+#: section 4, as printed: the misses of class C weigh P(C), which pushes every weight down (SPEC.md section 3)
+RELIEF_F = Recipe("RELIEF-F", miss="prior as printed")
+
+#: Hong 1994: the nearest misses alone, each by the inverse square of its distance
+CONTEXTUAL_MERIT = Recipe(
+    "contextual merit", grouping="hits and misses", weights=DistanceWeights(2), miss="equal", hits=False
+)
+
+LETTERS = {recipe.name: recipe for recipe in (RELIEF_A, RELIEF_B, RELIEF_C, RELIEF_D, RELIEF_E, RELIEF_F)}

@@ -1,0 +1,115 @@
+"""From sums to scores: done once, at the end, in floats.
+
+Classes enter as a sum over pairs of classes. That sum is taken in order of size, not of class, so that renaming
+the classes cannot change its last bit.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import numpy.typing as npt
+
+from nearhit.diffs import one_as_code
+from nearhit.recipes import Recipe
+from nearhit.sweep import Plan, Sums, counts_places, fraction_bits, hit_group, n_groups, places
+from nearhit.table import Classes, Table
+
+FloatArray = npt.NDArray[np.float64]
+
+
+def score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatArray:
+    """The weights of all features, in the order of the input."""
+    finish = class_score if isinstance(table.targets[0], Classes) else numeric_score
+    weights = finish(sums, recipe, table, plan) * units_of_one_diff(recipe, table)
+    return table.in_column_order(weights)
+
+
+def class_score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatArray:
+    """Sum over target classes c and groups g of coefficient(c, g) * mean diff(c, g)."""
+    coefficient = class_coefficients(recipe, table)
+    n_classes, groups = coefficient.shape
+    is_hit = np.arange(groups) == [[hit_group(recipe, c)] for c in range(n_classes)]
+    per_place = coefficient / neighbourhood_sizes(recipe, table) / total_weight(table, plan)
+    factor = 2.0 ** -fraction_bits(recipe, table)
+    diffs = sums.diffs[:, :, 0].scaled(factor) * per_place[:, :, None]
+    known = None if sums.known is None else sums.known[:, :, 0].scaled(factor) * per_place[:, :, None]
+    everything = sums.weight[:, :, 0].scaled(factor) * per_place
+
+    def part(which):
+        total = add_by_size(diffs[which])
+        if known is None:
+            return total
+        # Rule C: the mean over the known pairs stands for the mean over all of them.
+        known_share = add_by_size(known[which])
+        return np.divide(total * add_by_size(everything[which]), known_share, out=np.zeros_like(total), where=known_share > 0)
+
+    hits = part(is_hit) if recipe.hits else 0.0
+    return part(~is_hit) - hits
+
+
+def class_coefficients(recipe: Recipe, table: Table) -> FloatArray:
+    """How much the mean diff to a group counts, by class of the target row (SPEC.md section 3)."""
+    n_classes, groups = n_groups(recipe, table)
+    weight = table.targets[0].weight
+    if recipe.miss == "equal":
+        return np.ones((n_classes, groups))
+    total = weight.sum()
+    others = total - weight[:, None] if recipe.miss == "prior over others" else np.full((n_classes, 1), total)
+    coefficient = weight[None, :] / np.maximum(others, 1)
+    np.fill_diagonal(coefficient, 1.0)
+    return coefficient
+
+
+def neighbourhood_sizes(recipe: Recipe, table: Table) -> FloatArray:
+    """The places by which sums of places are divided: k, or all there are if fewer; 1 where weights add up to 1."""
+    n_classes, groups = n_groups(recipe, table)
+    if not counts_places(recipe, table):
+        return np.ones((n_classes, groups))
+    weight = table.targets[0].weight
+    one = 1 if table.weights is None else table.weights.one
+    there = np.empty((n_classes, groups), np.int64)
+    for c in range(n_classes):
+        there[c] = weight if recipe.grouping == "each class" else weight.sum() - weight[c]
+        there[c, hit_group(recipe, c)] = weight[c] - one
+    return np.clip(there, 1, places(recipe, table)).astype(float)
+
+
+def numeric_score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatArray:
+    """W = N_dCdA / N_dC - (N_dA - N_dCdA) / (m - N_dC), RK figure 4."""
+    factor = 2.0 ** -fraction_bits(recipe, table)
+    n_da, n_dcda = sums.diffs[0, 0].scaled(factor)
+    counted = sums.weight[0, 0] if sums.known is None else sums.known[0, 0]
+    m, n_dc = counted.scaled(factor)
+    return _ratio(n_dcda, n_dc, "N_dC") - _ratio(n_da - n_dcda, m - n_dc, "m - N_dC")
+
+
+def _ratio(top: FloatArray, bottom, name: str) -> FloatArray:
+    bottom = np.broadcast_to(bottom, top.shape)
+    if (bottom <= 0).all():
+        warnings.warn(
+            f"{name} = 0: the nearest rows {'never' if name == 'N_dC' else 'always'} differ in the target; "
+            "that term of every weight is 0.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
+
+
+def total_weight(table: Table, plan: Plan) -> float:
+    """The weight of all target rows, in whole units."""
+    units = table.units()
+    return float(sum(int(units[block].sum()) for block in plan.blocks))
+
+
+def units_of_one_diff(recipe: Recipe, table: Table) -> float:
+    """What one code of a diff is in the user's numbers."""
+    unit = {"linear": table.unit, "squared": table.unit**2, "ramp": 1.0}[recipe.diff.kind]
+    # Kernels return weight * diff * 2**(bits - 31).
+    return unit * 2.0**31 / one_as_code(recipe.diff, table.grid)
+
+
+def add_by_size(terms: FloatArray) -> FloatArray:
+    """The sum over the first axis, in an order that depends on the terms only."""
+    return np.sort(terms, axis=0).sum(axis=0) if len(terms) else np.zeros(terms.shape[1:])
