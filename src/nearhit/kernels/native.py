@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nearhit.diffs import diff_code, expected_uniform_code, divide_rounded, ramp_codes
+from nearhit.diffs import diff_code, divide_rounded, expected_uniform_code, ramp_codes
 from nearhit.recipes import DistanceWeights, RankWeights, Recipe
 from nearhit.sweep import (
     Sums,
@@ -32,9 +32,10 @@ INSTRUCTION_SETS = ("avx512", "avx2", "baseline")
 GROUPINGS = {"each class": 0, "hits and misses": 1, "everyone": 2}
 DIFFS = {"linear": 0, "squared": 1, "ramp": 2}
 RULES = {"uniform": 0, "skip": 1, "expected": 2}
-#: bytes a candidate and its copy on exact distances take while its row waits to be scored
-BYTES_PER_PAIR = 32
 FASTEST_BATCH = 48
+#: a candidate waits as (distance, place) for each row of the batch, then is ranked and weighed for one; lists grow by
+#: doubling, so twice what they hold (native/target.hpp)
+BYTES_WAITING, BYTES_AT_WORK = 32, 96
 
 
 def instruction_sets() -> list[str]:
@@ -131,8 +132,12 @@ def _runs_here(isa: str) -> bool:
 
 def _batch(table: Table, pair_bytes: int) -> int:
     """How many target rows are searched together: as many as the bound allows if every row were a candidate."""
-    batch = min(FASTEST_BATCH, pair_bytes // (BYTES_PER_PAIR * table.n_rows))
-    return max(1, batch)
+    return max(1, min(FASTEST_BATCH, (pair_bytes // table.n_rows - BYTES_AT_WORK) // BYTES_WAITING))
+
+
+def bytes_for_one_row(n_rows: int) -> int:
+    """The least bound on pair storage with which a worker can search."""
+    return n_rows * (BYTES_WAITING + BYTES_AT_WORK)
 
 
 def _table_arguments(table: Table) -> dict[str, Any]:

@@ -1,0 +1,122 @@
+"""Which features to keep: the rules that `select=` understands (SPEC.md section 6)."""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+EXPECTED = (
+    'select must be None, a number of features, a share between 0 and 1, "gap", "chebyshev(0.05)", ">0.02" '
+    "or a function of the weights"
+)
+
+
+def select_features(rule: Any, weights: FloatArray, n_targets: float) -> BoolArray:
+    """A mask of the features that a rule keeps.
+
+    Parameters
+    ----------
+    rule
+        See `select` of `nearhit.ReliefF`; checked by `check_rule` before.
+    weights : array of shape (n_features,)
+    n_targets : float
+        How many rows (or how much weight) the weights are a mean over; for the Chebyshev threshold.
+    """
+    if rule is None:
+        return np.ones(len(weights), bool)
+    if callable(rule):
+        return _of_function(rule, weights)
+    if isinstance(rule, str):
+        return weights > _threshold(rule, weights, n_targets)
+    if isinstance(rule, Integral):
+        return _best(weights, int(rule))
+    return _best(weights, max(1, round(float(rule) * len(weights))))
+
+
+def check_rule(rule: Any, n_features: int) -> None:
+    """Refuse what is no rule, before any work is done."""
+    if rule is None or callable(rule):
+        return
+    if isinstance(rule, str):
+        _parse(rule)
+    elif isinstance(rule, Integral) and not isinstance(rule, bool):
+        if not 1 <= rule <= n_features:
+            raise ValueError(f"{EXPECTED}; got {rule} features where X has {n_features}.")
+    elif not isinstance(rule, Real) or isinstance(rule, bool) or not 0 < rule <= 1:
+        raise ValueError(f"{EXPECTED}; got {rule!r}.")
+
+
+def chebyshev_threshold(alpha: float, n_targets: float) -> float:
+    """The weight that at most a share alpha of irrelevant features exceeds: 1 / sqrt(alpha * m)."""
+    return 1 / math.sqrt(alpha * n_targets)
+
+
+def _parse(rule: str) -> tuple[str, float]:
+    if rule == "gap":
+        return "gap", 0.0
+    number = r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)"
+    for kind, pattern in (("chebyshev", rf"chebyshev\({number}\)"), ("above", rf">\s*{number}")):
+        if found := re.fullmatch(pattern, rule.strip(), re.IGNORECASE):
+            value = float(found[1])
+            if kind == "chebyshev" and not 0 < value < 1:
+                raise ValueError(f'chebyshev(alpha) needs a share alpha between 0 and 1; got "{rule}".')
+            return kind, value
+    raise ValueError(f"{EXPECTED}; got {rule!r}.")
+
+
+def _threshold(rule: str, weights: FloatArray, n_targets: float) -> float:
+    kind, value = _parse(rule)
+    if kind == "above":
+        return value
+    if kind == "gap":
+        return _lower_edge_of_widest_gap(weights)
+    threshold = chebyshev_threshold(value, n_targets)
+    if threshold >= 1:
+        warnings.warn(
+            f"the Chebyshev threshold {threshold:.3g} exceeds every possible weight, because alpha * rows = "
+            f"{value * n_targets:.3g} is not above 1; nothing is selected. Use a larger alpha or more rows.",
+            UserWarning,
+            stacklevel=5,
+        )
+    return threshold
+
+
+def _lower_edge_of_widest_gap(weights: FloatArray) -> float:
+    descending = np.sort(weights)[::-1]
+    if len(descending) == 1 or descending[0] == descending[-1]:
+        return -math.inf
+    return float(descending[1:][np.argmax(descending[:-1] - descending[1:])])
+
+
+def _best(weights: FloatArray, n: int) -> BoolArray:
+    """The n largest; among equals the earlier column."""
+    mask = np.zeros(len(weights), bool)
+    mask[np.argsort(-weights, kind="stable")[:n]] = True
+    return mask
+
+
+def _of_function(rule: Callable[[FloatArray], Any], weights: FloatArray) -> BoolArray:
+    chosen = np.asarray(rule(weights.copy()))
+    if chosen.dtype == bool and chosen.shape == weights.shape:
+        return chosen
+    if chosen.dtype.kind in "iu" and chosen.ndim == 1 and (chosen.size == 0 or _are_positions(chosen, len(weights))):
+        mask = np.zeros(len(weights), bool)
+        mask[chosen] = True
+        return mask
+    raise ValueError(
+        f"the function given as select must return a mask of {len(weights)} booleans or positions of features; "
+        f"got an array of {chosen.dtype} with shape {chosen.shape}."
+    )
+
+
+def _are_positions(chosen: npt.NDArray, n: int) -> bool:
+    return bool(chosen.min() >= -n and chosen.max() < n)
