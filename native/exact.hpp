@@ -1,42 +1,30 @@
 // Distances on the full codes: what ranks the survivors of the filter, and what tables use that have unknown values,
 // squares, ramps or the Euclidean metric, where sum x + sum y - 2 sum min does not hold.
 //
-// Written over 8-row vectors of the compiler, which every instruction set has in some width.
+// Written over vectors of the compiler, as wide as the 64-bit sums of the instruction set.
 #pragma once
+#include <cstring>
 #include <vector>
 
 #include "expected.hpp"
+#include "lanes.hpp"
 #include "panels.hpp"
 
 namespace nearhit::NEARHIT_ISA {
 
-typedef uint32_t U32x8 __attribute__((vector_size(32), aligned(4), may_alias));
-typedef int32_t I32x8 __attribute__((vector_size(32)));
-typedef uint64_t U64x8 __attribute__((vector_size(64)));
-typedef double F64x8 __attribute__((vector_size(64)));
+#if defined(NEARHIT_AVX512)
+constexpr int WIDTH = 8;
+#elif defined(NEARHIT_AVX2)
+constexpr int WIDTH = 4;
+#else
+constexpr int WIDTH = 2;
+#endif
+typedef uint32_t Narrow __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
+typedef uint64_t Broad __attribute__((vector_size(8 * WIDTH)));
 
-// The diffs of one row and another, feature by feature, unknown values included.
-class Diffs {
-public:
-    Diffs(const TableView& t, const RecipeView& r, const Expected& e) : t_(t), r_(r), expected_(e) {}
-
-    uint32_t of(size_t i, size_t j, size_t a) const {
-        if (t_.known(i, a) && t_.known(j, a)) return known(t_.code(i, a), t_.code(j, a), a < t_.n_numeric);
-        const auto slot = static_cast<size_t>(expected_.slot(a));
-        if (t_.known(j, a)) return expected_.one(slot, t_.code(j, a), class_of(i));
-        if (t_.known(i, a)) return expected_.one(slot, t_.code(i, a), class_of(j));
-        return expected_.two(slot, class_of(i), class_of(j));
-    }
-    uint32_t known(uint32_t x, uint32_t y, bool numeric) const {
-        return numeric ? diff_code(r_, apart(x, y)) : x == y ? 0 : r_.mismatch;
-    }
-
-private:
-    size_t class_of(size_t i) const { return static_cast<size_t>(t_.class_of[i]); }
-    const TableView& t_;
-    const RecipeView& r_;
-    const Expected& expected_;
-};
+inline uint32_t known_diff(const RecipeView& r, uint32_t x, uint32_t y, bool numeric) {
+    return numeric ? diff_code(r, apart(x, y)) : x == y ? 0 : r.mismatch;
+}
 
 template <class Category>
 inline uint64_t count_unequal(const Category* x, const Category* y, size_t n) {
@@ -106,42 +94,50 @@ struct ExactTarget {
     }
 };
 
-inline U64x8 widen(U32x8 x) { return __builtin_convertvector(x, U64x8); }
-inline U64x8 square_codes(U64x8 d) { return (d * d + (1u << 30)) >> 31; }
+inline Broad widen(Narrow x) { return __builtin_convertvector(x, Broad); }
+inline Broad square_codes(Broad d) { return (d * d + (1u << 30)) >> 31; }
 
-template <DiffKind KIND> inline U64x8 diff_codes(const RecipeView& r, U32x8 d) {
+template <DiffKind KIND> inline Broad diff_codes(const RecipeView& r, Narrow d) {
     if constexpr (KIND == DiffKind::linear) return widen(d);
     if constexpr (KIND == DiffKind::squared) return square_codes(widen(d));
-    U64x8 out;
-    for (int l = 0; l < 8; ++l) out[l] = ramp_code(d[l], r.ramp_equal, r.ramp_slope, r.grid);
+    Broad out;
+    for (int l = 0; l < WIDTH; ++l) out[l] = ramp_code(d[l], r.ramp_equal, r.ramp_slope, r.grid);
     return out;
 }
 
-// Distances of one target to the 64 rows of a panel, of one class.
-template <DiffKind KIND>
+// Distances of one target to the 64 rows of a panel, of one class. What is the same for all rows is asked once.
+template <DiffKind KIND, bool EUCLIDEAN>
 inline void exact_panel(const TableView& t, const RecipeView& r, const Expected& e, const ExactTarget& target,
                         const uint32_t* if_other_unknown, const uint32_t* panel, const uint32_t* toward, uint64_t* out) {
-    for (int start = 0; start < PANEL; start += 16) {
-        U64x8 sum[2] = {};
+    constexpr int SUMS = 4;
+    const auto read = [](const uint32_t* p) { return *reinterpret_cast<const Narrow*>(p); };
+    for (int start = 0; start < PANEL; start += SUMS * WIDTH) {
+        Broad sum[SUMS] = {};
+        const auto add_all = [&](auto diff_at) {
+            repeat<SUMS>([&](auto s) {
+                const Broad diff = diff_at(start + s * WIDTH);
+                sum[s] += EUCLIDEAN ? square_codes(diff) : diff;
+            });
+        };
         for (size_t a = 0; a < t.n_features(); ++a) {
             const int slot = e.slot(a);
-            const uint32_t x = target.codes[a];
-            for (int h = 0; h < 2; ++h) {
-                U64x8 diff;
-                if (x == UNKNOWN) {
-                    diff = widen(*reinterpret_cast<const U32x8*>(toward + static_cast<size_t>(slot) * PANEL + start + 8 * h));
-                } else {
-                    const U32x8 y = *reinterpret_cast<const U32x8*>(panel + a * PANEL + start + 8 * h);
-                    const U32x8 own = y - y + x;
-                    diff = a < t.n_numeric ? diff_codes<KIND>(r, y > own ? y - own : own - y)
-                                           : widen((y != own) ? (y - y + r.mismatch) : (y - y));
-                    if (slot >= 0) {
-                        const U64x8 known = widen((U32x8)(y != UNKNOWN));
-                        const U64x8 mask = known | known << 32;
-                        diff = (diff & mask) | (~mask & uint64_t{if_other_unknown[slot]});
-                    }
-                }
-                sum[h] += r.euclidean ? square_codes(diff) : diff;
+            const uint32_t x = target.codes[a], *codes = panel + a * PANEL;
+            const auto known_diffs = [&](Narrow y) {
+                const Narrow own = y - y + x;
+                return a < t.n_numeric ? diff_codes<KIND>(r, y > own ? y - own : own - y) : widen((Narrow)(y != own) & r.mismatch);
+            };
+            if (x == UNKNOWN) {
+                const uint32_t* expected = toward + static_cast<size_t>(slot) * PANEL;
+                add_all([&](int at) { return widen(read(expected + at)); });
+            } else if (slot < 0) {
+                add_all([&](int at) { return known_diffs(read(codes + at)); });
+            } else {
+                const uint64_t expected = if_other_unknown[slot];
+                add_all([&](int at) {
+                    const Narrow y = read(codes + at);
+                    const Broad known = widen((Narrow)(y != UNKNOWN)), mask = known | known << 32;
+                    return (known_diffs(y) & mask) | (~mask & expected);
+                });
             }
         }
         std::memcpy(out + start, sum, sizeof sum);

@@ -13,7 +13,12 @@ namespace nearhit::NEARHIT_ISA {
 
 using Wide = unsigned __int128;
 
-inline uint32_t divide_rounded(Wide top, Wide bottom) { return static_cast<uint32_t>((2 * top + bottom) / (2 * bottom)); }
+inline uint32_t divide_rounded(Wide top, Wide bottom) {
+    const Wide twice = 2 * top + bottom;
+    if (twice >> 64 == 0 && bottom >> 63 == 0)   // nearly always, and several times faster
+        return static_cast<uint32_t>(static_cast<uint64_t>(twice) / static_cast<uint64_t>(2 * bottom));
+    return static_cast<uint32_t>(twice / (2 * bottom));
+}
 
 class Expected {
 public:

@@ -20,7 +20,7 @@ struct BlockSums {
 class Kernel {
 public:
     Kernel(const TableView& t, const RecipeView& r, size_t n_classes)
-        : t_(t), r_(r), order_(t, n_classes), expected_(t_, r_, n_classes), diffs_(t_, r_, expected_) {
+        : t_(t), r_(r), order_(t, n_classes), expected_(t_, r_, n_classes) {
         filtered_ = !t.has_unknown() && r.diff == DiffKind::linear && !r.euclidean;
         if (filtered_) {
             filter_ = make_filter(t_, r_, order_);
@@ -56,7 +56,6 @@ private:
     RecipeView r_;
     Order order_;
     Expected expected_;
-    Diffs diffs_;
     bool filtered_ = false;
     Filter filter_;
     std::vector<Part> parts_;
@@ -88,7 +87,7 @@ public:
             exact_distances_.resize(PANEL);
             exact_targets_.resize(batch);
         }
-        if (!fused()) diff_row_.resize(t_.n_features());
+        diff_row_.resize(t_.n_features());
         rows_needed_ = rows_that_fill_the_places();
     }
 
@@ -96,6 +95,8 @@ public:
         const size_t c = k_.class_of(static_cast<size_t>(rows[0]));
         places_.clear();
         for (size_t i = 0; i < n; ++i) places_.push_back(k_.order_.place_of[static_cast<size_t>(rows[i])]);
+        for (size_t t = 0; t < n && !k_.filtered_; ++t)
+            exact_targets_[t].read(t_, k_.code_panels_, k_.expected_, k_.order_, places_[t]);
         if (needs_distances()) k_.filtered_ ? find_by_filter(c) : find_exactly(c);
         for (size_t i = 0; i < n; ++i) {
             for (size_t g = 0; g < n_groups_; ++g) score(i, static_cast<size_t>(rows[i]), c, g);
@@ -133,6 +134,8 @@ private:
         for (size_t t = 0; t < n; ++t)
             for (size_t g = 0; g < n_groups_; ++g)
                 near_[t * n_groups_ + g].start(rows_needed_, static_cast<int32_t>(f.slack[places_[t]]));
+        target_sums_.assign(tiles * TILE_TARGETS, 0);
+        for (size_t t = 0; t < n; ++t) target_sums_[t] = f.sum[places_[t]];
         targets_.resize(k_.parts_.size());
         for (size_t p = 0; p < targets_.size(); ++p) gather_targets(k_.parts_[p], places_.data(), n, targets_[p]);
         for (size_t d = 0; d < k_.order_.classes.size(); ++d) {
@@ -154,17 +157,16 @@ private:
     }
 
     void measure(size_t first_panel, size_t panels, size_t tiles) {
-        start_distances(k_.filter_, places_.data(), places_.size(), first_panel * PANEL, panels * PANEL, distances_.data());
-        for (size_t p = 0; p < targets_.size(); ++p)
-            add_part(k_.parts_[p], targets_[p], tiles, first_panel, panels, k_.filter_.mismatch, distances_.data());
+        for (size_t p = 0; p < targets_.size(); ++p) {
+            const Start begin = p ? Start{} : Start{target_sums_.data(), k_.filter_.sum.data() + first_panel * PANEL};
+            add_part(k_.parts_[p], targets_[p], tiles, first_panel, panels, k_.filter_.mismatch, begin, distances_.data());
+        }
     }
 
     void find_exactly(size_t c) {
         const size_t n = places_.size();
-        for (size_t t = 0; t < n; ++t) {
-            exact_targets_[t].read(t_, k_.code_panels_, k_.expected_, k_.order_, places_[t]);
+        for (size_t t = 0; t < n; ++t)
             for (size_t g = 0; g < n_groups_; ++g) exact_near_[t * n_groups_ + g].start(rows_needed_, 0);
-        }
         for (size_t d = 0; d < k_.order_.classes.size(); ++d) {
             const Segment& segment = k_.order_.classes[d];
             const size_t g = k_.group_of(c, d);
@@ -181,14 +183,17 @@ private:
     }
 
     void measure_exactly(size_t t, size_t d, size_t panel) {
-        const auto run = [&](auto kind) {
-            exact_panel<decltype(kind)::value>(
-                t_, r_, k_.expected_, exact_targets_[t], exact_targets_[t].if_unknown.data() + d * k_.expected_.size(),
-                k_.code_panels_.panel(panel), toward_ + panel * k_.expected_.size() * PANEL, exact_distances_.data());
+        const size_t slots = k_.expected_.size();
+        const auto run = [&]<DiffKind KIND, bool EUCLIDEAN>() {
+            exact_panel<KIND, EUCLIDEAN>(t_, r_, k_.expected_, exact_targets_[t], exact_targets_[t].if_unknown.data() + d * slots,
+                                         k_.code_panels_.panel(panel), toward_ + panel * slots * PANEL, exact_distances_.data());
         };
-        if (r_.diff == DiffKind::linear) run(std::integral_constant<DiffKind, DiffKind::linear>());
-        if (r_.diff == DiffKind::squared) run(std::integral_constant<DiffKind, DiffKind::squared>());
-        if (r_.diff == DiffKind::ramp) run(std::integral_constant<DiffKind, DiffKind::ramp>());
+        const auto run_metric = [&]<DiffKind KIND>() {
+            r_.euclidean ? run.template operator()<KIND, true>() : run.template operator()<KIND, false>();
+        };
+        if (r_.diff == DiffKind::linear) run_metric.template operator()<DiffKind::linear>();
+        if (r_.diff == DiffKind::squared) run_metric.template operator()<DiffKind::squared>();
+        if (r_.diff == DiffKind::ramp) run_metric.template operator()<DiffKind::ramp>();
     }
 
     // ------------------------------------------------------------------------------------ weighing and adding
@@ -196,13 +201,13 @@ private:
     void score(size_t t, size_t i, size_t c, size_t g) {
         collect(t, i, c, g);
         sums_.fewest[g] = std::min(sums_.fewest[g], weigh(r_, found_, neighbours_));
-        const int64_t whole = int64_t{r_.mismatch} << (r_.bits >= 31 ? r_.bits - 31 : 0);
-        int64_t* nominal_sums = sums_.diffs.data() + g * n_parts_ * t_.n_features() + t_.n_numeric;
-        for (const Neighbour& n : neighbours_) {
-            for (size_t part = 0; part < n_parts_; ++part) add_neighbour(i, n, g, part);
-            if (counter_.full()) counter_.flush(whole, nominal_sums);
-        }
-        counter_.flush(whole, nominal_sums);
+        for (size_t part = 0; part < n_parts_; ++part)
+            for (const Neighbour& n : neighbours_) add_neighbour(t, i, n, g, part);
+        if (k_.filtered_) counters_flush();
+    }
+    void counters_flush() {
+        counter8_.flush();
+        counter16_.flush();
     }
 
     // The candidates of one target and group on exact distances, in `found_`.
@@ -238,47 +243,61 @@ private:
     uint64_t distance_to_itself(size_t i) const {
         uint64_t sum = 0;
         for (size_t s = 0; s < k_.expected_.size(); ++s) {
-            const uint32_t d = k_.diffs_.of(i, i, k_.expected_.feature(s));
+            if (t_.known(i, k_.expected_.feature(s))) continue;
+            const uint32_t d = k_.expected_.two(s, k_.class_of(i), k_.class_of(i));
             sum += r_.euclidean ? square_code(d) : d;
         }
         return sum;
     }
 
-    // Linear diffs of complete rows are formed while they are added; others are written down first.
-    bool fused() const { return k_.filtered_; }
-
-    void add_neighbour(size_t i, const Neighbour& n, size_t g, size_t part) {
+    void add_neighbour(size_t t, size_t i, const Neighbour& n, size_t g, size_t part) {
         double weight = n.weight;
         if (part) weight *= target_diff_code(r_, apart(t_.target[i], t_.target[n.row])) * 0x1p-31;
-        int64_t* sums = sums_.diffs.data() + (g * n_parts_ + part) * t_.n_features();
+        const size_t at = (g * n_parts_ + part) * t_.n_features();
         const int64_t ones = n.copies * rounded(weight * std::ldexp(1.0, r_.bits));
         sums_.weight[g * n_parts_ + part] += ones;
-        const double factor = weight * std::ldexp(1.0, r_.bits - 31);
-        if (fused() && weight == 1 && n.copies == 1 && r_.bits >= 31)
-            add_whole(i, n.row, sums);
-        else
-            add_weighted(diff_row(i, n.row), t_.n_features(), factor, n.copies, sums);
-        if (!sums_.known.empty()) {
-            int64_t* known = sums_.known.data() + (g * n_parts_ + part) * t_.n_features();
-            for (size_t a = 0; a < t_.n_features(); ++a) known[a] += t_.known(i, a) && t_.known(n.row, a) ? ones : 0;
+        if (k_.filtered_) {
+            add_plain(i, n, weight, sums_.diffs.data() + at);
+        } else {
+            const uint32_t* diffs = read_diffs(t, n.row);
+            add_weighted(t_.n_features(), [=](size_t a) { return diffs[a]; }, weight * std::ldexp(1.0, r_.bits - 31),
+                         n.copies, sums_.diffs.data() + at);
         }
+        if (!sums_.known.empty())
+            for (size_t a = 0; a < t_.n_features(); ++a)
+                sums_.known[at + a] += t_.known(i, a) && t_.known(n.row, a) ? ones : 0;
     }
 
-    void add_whole(size_t i, size_t j, int64_t* sums) {
-        const size_t n = t_.n_nominal;
-        add_apart(t_.numeric + i * t_.n_numeric, t_.numeric + j * t_.n_numeric, t_.n_numeric, r_.bits - 31, sums);
-        if (!n) return;
-        if (t_.nominal8 && n_parts_ == 1)
-            counter_.count(t_.nominal8 + i * n, t_.nominal8 + j * n, n);
-        else if (t_.nominal8)
-            add_unequal(t_.nominal8 + i * n, t_.nominal8 + j * n, n, int64_t{r_.mismatch} << (r_.bits - 31), sums + t_.n_numeric);
+    // Complete rows, linear diffs: formed while they are added.
+    void add_plain(size_t i, const Neighbour& n, double weight, int64_t* sums) {
+        const uint32_t *x = t_.numeric + i * t_.n_numeric, *y = t_.numeric + n.row * t_.n_numeric;
+        const double factor = weight * std::ldexp(1.0, r_.bits - 31);
+        if (weight == 1 && n.copies == 1 && r_.bits >= 31)
+            add_apart(x, y, t_.n_numeric, r_.bits - 31, sums);
         else
-            add_unequal(t_.nominal16 + i * n, t_.nominal16 + j * n, n, int64_t{r_.mismatch} << (r_.bits - 31), sums + t_.n_numeric);
+            add_weighted(t_.n_numeric, [=](size_t a) { return apart(x[a], y[a]); }, factor, n.copies, sums);
+        const size_t m = t_.n_nominal;
+        const int64_t amount = n.copies * rounded(factor * r_.mismatch);
+        if (!m) return;
+        if (t_.nominal8)
+            counter8_.count(t_.nominal8 + i * m, t_.nominal8 + n.row * m, m, amount, sums + t_.n_numeric);
+        else
+            counter16_.count(t_.nominal16 + i * m, t_.nominal16 + n.row * m, m, amount, sums + t_.n_numeric);
     }
 
-    const uint32_t* diff_row(size_t i, size_t j) {
-        diff_row_.resize(t_.n_features());
-        for (size_t a = 0; a < t_.n_features(); ++a) diff_row_[a] = k_.diffs_.of(i, j, a);
+    // All other rows: the diffs are written down first. What is expected of unknown values was found with the target.
+    const uint32_t* read_diffs(size_t t, size_t j) {
+        const ExactTarget& own = exact_targets_[t];
+        const size_t place = k_.order_.place_of[j], slots = k_.expected_.size();
+        const uint32_t* other_unknown = own.if_unknown.data() + k_.class_of(j) * slots;
+        const uint32_t* own_unknown = toward_ + place / PANEL * slots * PANEL + place % PANEL;
+        for (size_t a = 0; a < t_.n_features(); ++a) {
+            const uint32_t x = own.codes[a];
+            const auto slot = static_cast<size_t>(k_.expected_.slot(a));
+            if (x == UNKNOWN) diff_row_[a] = own_unknown[slot * PANEL];
+            else if (!t_.known(j, a)) diff_row_[a] = other_unknown[slot];
+            else diff_row_[a] = known_diff(r_, x, t_.code(j, a), a < t_.n_numeric);
+        }
         return diff_row_.data();
     }
 
@@ -313,6 +332,7 @@ private:
     std::vector<__int128> wide_diffs_, wide_known_, wide_weight_;
     std::vector<size_t> places_;                              // of the targets at hand
     std::vector<std::vector<uint32_t>> targets_;              // their words, per part
+    std::vector<int32_t> target_sums_;
     std::vector<uint32_t> distances_;                         // [target][row of the chunk]
     std::vector<uint64_t> exact_distances_;
     std::vector<ExactTarget> exact_targets_;
@@ -321,7 +341,7 @@ private:
     std::vector<Candidate> found_;
     std::vector<Neighbour> neighbours_;
     std::vector<uint32_t> diff_row_;
-    MismatchCounter counter_;
+    MismatchCounter counter8_, counter16_;                    // one per width of the categories
 };
 
 inline BlockSums Kernel::run(const int64_t* rows, size_t n_rows, size_t batch, const uint32_t* toward) const {

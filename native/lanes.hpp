@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #if defined(NEARHIT_AVX512) || defined(NEARHIT_AVX2) || defined(__SSE2__)
 #include <immintrin.h>
@@ -12,115 +13,122 @@
 
 namespace nearhit::NEARHIT_ISA {
 
+// Calls f(0), f(1) ... f(N - 1) with compile-time numbers, so that arrays indexed by them can live in registers.
+template <int N, class F> [[gnu::always_inline]] inline void repeat(F f) {
+    [&]<int... I>(std::integer_sequence<int, I...>) __attribute__((always_inline)) {
+        (f(std::integral_constant<int, I>()), ...);
+    }(std::make_integer_sequence<int, N>());
+}
+
 #if defined(NEARHIT_AVX512)  // needs F, BW, VL, DQ, VNNI and VPOPCNTDQ
 
-struct Vec { __m512i v; };
+using Vec = __m512i;
 constexpr int LANES = 16, TILE_TARGETS = 6, TILE_VECTORS = 4;
 
-inline Vec load(const uint32_t* p) { return {_mm512_loadu_si512(p)}; }
-inline void store(uint32_t* p, Vec a) { _mm512_storeu_si512(p, a.v); }
-inline Vec all(uint32_t x) { return {_mm512_set1_epi32(static_cast<int>(x))}; }
-inline Vec add(Vec a, Vec b) { return {_mm512_add_epi32(a.v, b.v)}; }
-inline Vec times(Vec a, Vec b) { return {_mm512_mullo_epi32(a.v, b.v)}; }
-inline Vec differ(Vec a, Vec b) { return {_mm512_xor_si512(a.v, b.v)}; }
-inline Vec or_differ(Vec found, Vec a, Vec b) { return {_mm512_ternarylogic_epi32(found.v, a.v, b.v, 0xF6)}; }
-inline Vec add_bits(Vec acc, Vec a) { return {_mm512_add_epi32(acc.v, _mm512_popcnt_epi32(a.v))}; }
+inline Vec load(const uint32_t* p) { return _mm512_loadu_si512(p); }
+inline void store(uint32_t* p, Vec a) { _mm512_storeu_si512(p, a); }
+inline Vec all(uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); }
+inline Vec add(Vec a, Vec b) { return _mm512_add_epi32(a, b); }
+inline Vec times(Vec a, Vec b) { return _mm512_mullo_epi32(a, b); }
+inline Vec differ(Vec a, Vec b) { return _mm512_xor_si512(a, b); }
+inline Vec or_differ(Vec found, Vec a, Vec b) { return _mm512_ternarylogic_epi32(found, a, b, 0xF6); }
+inline Vec add_bits(Vec acc, Vec a) { return _mm512_add_epi32(acc, _mm512_popcnt_epi32(a)); }
 // acc - 2 * (the smaller of each pair of 16-bit halves)
 inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
-    return {_mm512_dpwssd_epi32(acc.v, _mm512_min_epi16(a.v, b.v), _mm512_set1_epi16(-2))};
+    return _mm512_dpwssd_epi32(acc, _mm512_min_epi16(a, b), _mm512_set1_epi16(-2));
 }
 inline Vec add_unequal8(Vec acc, Vec a, Vec b) {
-    const __m512i unequal = _mm512_min_epu8(_mm512_xor_si512(a.v, b.v), _mm512_set1_epi8(1));
-    return {_mm512_dpbusd_epi32(acc.v, unequal, _mm512_set1_epi8(1))};
+    const __m512i unequal = _mm512_min_epu8(_mm512_xor_si512(a, b), _mm512_set1_epi8(1));
+    return _mm512_dpbusd_epi32(acc, unequal, _mm512_set1_epi8(1));
 }
 inline Vec add_unequal16(Vec acc, Vec a, Vec b) {
-    const __m512i unequal = _mm512_min_epu16(_mm512_xor_si512(a.v, b.v), _mm512_set1_epi16(1));
-    return {_mm512_dpwssd_epi32(acc.v, unequal, _mm512_set1_epi16(1))};
+    const __m512i unequal = _mm512_min_epu16(_mm512_xor_si512(a, b), _mm512_set1_epi16(1));
+    return _mm512_dpwssd_epi32(acc, unequal, _mm512_set1_epi16(1));
 }
 // one bit for each lane in which a - b <= limit, as signed numbers
 inline uint32_t lanes_within(Vec a, Vec b, int32_t limit) {
-    return _mm512_cmple_epi32_mask(_mm512_sub_epi32(a.v, b.v), _mm512_set1_epi32(limit));
+    return _mm512_cmple_epi32_mask(_mm512_sub_epi32(a, b), _mm512_set1_epi32(limit));
 }
 
 #elif defined(NEARHIT_AVX2)
 
-struct Vec { __m256i v; };
+using Vec = __m256i;
 constexpr int LANES = 8, TILE_TARGETS = 6, TILE_VECTORS = 2;
 
-inline Vec load(const uint32_t* p) { return {_mm256_loadu_si256(reinterpret_cast<const __m256i*>(p))}; }
-inline void store(uint32_t* p, Vec a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a.v); }
-inline Vec all(uint32_t x) { return {_mm256_set1_epi32(static_cast<int>(x))}; }
-inline Vec add(Vec a, Vec b) { return {_mm256_add_epi32(a.v, b.v)}; }
-inline Vec times(Vec a, Vec b) { return {_mm256_mullo_epi32(a.v, b.v)}; }
-inline Vec differ(Vec a, Vec b) { return {_mm256_xor_si256(a.v, b.v)}; }
-inline Vec or_differ(Vec found, Vec a, Vec b) { return {_mm256_or_si256(found.v, _mm256_xor_si256(a.v, b.v))}; }
+inline Vec load(const uint32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
+inline void store(uint32_t* p, Vec a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a); }
+inline Vec all(uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); }
+inline Vec add(Vec a, Vec b) { return _mm256_add_epi32(a, b); }
+inline Vec times(Vec a, Vec b) { return _mm256_mullo_epi32(a, b); }
+inline Vec differ(Vec a, Vec b) { return _mm256_xor_si256(a, b); }
+inline Vec or_differ(Vec found, Vec a, Vec b) { return _mm256_or_si256(found, _mm256_xor_si256(a, b)); }
 inline Vec sum_of_bytes(Vec acc, __m256i bytes) {
     const __m256i pairs = _mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1));
-    return {_mm256_add_epi32(acc.v, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)))};
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
 }
 inline Vec add_bits(Vec acc, Vec a) {  // bits of each nibble by table
     const __m256i table = _mm256_setr_epi8(0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2,
                                            3, 2, 3, 3, 4);
     const __m256i nibble = _mm256_set1_epi8(15);
-    const __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256(a.v, nibble));
-    const __m256i high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(a.v, 4), nibble));
+    const __m256i low = _mm256_shuffle_epi8(table, _mm256_and_si256(a, nibble));
+    const __m256i high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi16(a, 4), nibble));
     return sum_of_bytes(acc, _mm256_add_epi8(low, high));
 }
 inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
-    return {_mm256_add_epi32(acc.v, _mm256_madd_epi16(_mm256_min_epi16(a.v, b.v), _mm256_set1_epi16(-2)))};
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_min_epi16(a, b), _mm256_set1_epi16(-2)));
 }
 inline Vec add_unequal8(Vec acc, Vec a, Vec b) {
-    return sum_of_bytes(acc, _mm256_min_epu8(_mm256_xor_si256(a.v, b.v), _mm256_set1_epi8(1)));
+    return sum_of_bytes(acc, _mm256_min_epu8(_mm256_xor_si256(a, b), _mm256_set1_epi8(1)));
 }
 inline Vec add_unequal16(Vec acc, Vec a, Vec b) {
-    const __m256i unequal = _mm256_min_epu16(_mm256_xor_si256(a.v, b.v), _mm256_set1_epi16(1));
-    return {_mm256_add_epi32(acc.v, _mm256_madd_epi16(unequal, _mm256_set1_epi16(1)))};
+    const __m256i unequal = _mm256_min_epu16(_mm256_xor_si256(a, b), _mm256_set1_epi16(1));
+    return _mm256_add_epi32(acc, _mm256_madd_epi16(unequal, _mm256_set1_epi16(1)));
 }
 inline uint32_t lanes_within(Vec a, Vec b, int32_t limit) {
-    const __m256i beyond = _mm256_cmpgt_epi32(_mm256_sub_epi32(a.v, b.v), _mm256_set1_epi32(limit));
+    const __m256i beyond = _mm256_cmpgt_epi32(_mm256_sub_epi32(a, b), _mm256_set1_epi32(limit));
     return ~static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(beyond))) & 0xFFu;
 }
 
 #elif defined(__SSE2__)  // the x86-64 baseline
 
-struct Vec { __m128i v; };
+using Vec = __m128i;
 constexpr int LANES = 4, TILE_TARGETS = 6, TILE_VECTORS = 2;
 
-inline Vec load(const uint32_t* p) { return {_mm_loadu_si128(reinterpret_cast<const __m128i*>(p))}; }
-inline void store(uint32_t* p, Vec a) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), a.v); }
-inline Vec all(uint32_t x) { return {_mm_set1_epi32(static_cast<int>(x))}; }
-inline Vec add(Vec a, Vec b) { return {_mm_add_epi32(a.v, b.v)}; }
+inline Vec load(const uint32_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
+inline void store(uint32_t* p, Vec a) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), a); }
+inline Vec all(uint32_t x) { return _mm_set1_epi32(static_cast<int>(x)); }
+inline Vec add(Vec a, Vec b) { return _mm_add_epi32(a, b); }
 inline Vec times(Vec a, Vec b) {  // no 32-bit product before SSE4.1: even and odd lanes apart
-    const __m128i even = _mm_mul_epu32(a.v, b.v);
-    const __m128i odd = _mm_mul_epu32(_mm_srli_epi64(a.v, 32), _mm_srli_epi64(b.v, 32));
-    return {_mm_unpacklo_epi32(_mm_shuffle_epi32(even, 0x08), _mm_shuffle_epi32(odd, 0x08))};
+    const __m128i even = _mm_mul_epu32(a, b);
+    const __m128i odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
+    return _mm_unpacklo_epi32(_mm_shuffle_epi32(even, 0x08), _mm_shuffle_epi32(odd, 0x08));
 }
-inline Vec differ(Vec a, Vec b) { return {_mm_xor_si128(a.v, b.v)}; }
-inline Vec or_differ(Vec found, Vec a, Vec b) { return {_mm_or_si128(found.v, _mm_xor_si128(a.v, b.v))}; }
+inline Vec differ(Vec a, Vec b) { return _mm_xor_si128(a, b); }
+inline Vec or_differ(Vec found, Vec a, Vec b) { return _mm_or_si128(found, _mm_xor_si128(a, b)); }
 inline Vec sum_of_bytes(Vec acc, __m128i bytes) {
     const __m128i low = _mm_set1_epi16(0xFF);
     const __m128i pairs = _mm_add_epi16(_mm_and_si128(bytes, low), _mm_srli_epi16(bytes, 8));
-    return {_mm_add_epi32(acc.v, _mm_madd_epi16(pairs, _mm_set1_epi16(1)))};
+    return _mm_add_epi32(acc, _mm_madd_epi16(pairs, _mm_set1_epi16(1)));
 }
 inline Vec add_bits(Vec acc, Vec a) {  // bits of pairs, of nibbles, of bytes
     const __m128i m1 = _mm_set1_epi8(0x55), m2 = _mm_set1_epi8(0x33), m4 = _mm_set1_epi8(0x0F);
-    __m128i x = _mm_sub_epi8(a.v, _mm_and_si128(_mm_srli_epi16(a.v, 1), m1));
+    __m128i x = _mm_sub_epi8(a, _mm_and_si128(_mm_srli_epi16(a, 1), m1));
     x = _mm_add_epi8(_mm_and_si128(x, m2), _mm_and_si128(_mm_srli_epi16(x, 2), m2));
     return sum_of_bytes(acc, _mm_and_si128(_mm_add_epi8(x, _mm_srli_epi16(x, 4)), m4));
 }
 inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
-    return {_mm_add_epi32(acc.v, _mm_madd_epi16(_mm_min_epi16(a.v, b.v), _mm_set1_epi16(-2)))};
+    return _mm_add_epi32(acc, _mm_madd_epi16(_mm_min_epi16(a, b), _mm_set1_epi16(-2)));
 }
 inline Vec add_unequal8(Vec acc, Vec a, Vec b) {
-    return sum_of_bytes(acc, _mm_min_epu8(_mm_xor_si128(a.v, b.v), _mm_set1_epi8(1)));
+    return sum_of_bytes(acc, _mm_min_epu8(_mm_xor_si128(a, b), _mm_set1_epi8(1)));
 }
 inline Vec add_unequal16(Vec acc, Vec a, Vec b) {
-    const __m128i equal = _mm_cmpeq_epi16(a.v, b.v);  // -1 where equal
+    const __m128i equal = _mm_cmpeq_epi16(a, b);  // -1 where equal
     const __m128i unequal = _mm_add_epi16(_mm_set1_epi16(1), equal);
-    return {_mm_add_epi32(acc.v, _mm_madd_epi16(unequal, _mm_set1_epi16(1)))};
+    return _mm_add_epi32(acc, _mm_madd_epi16(unequal, _mm_set1_epi16(1)));
 }
 inline uint32_t lanes_within(Vec a, Vec b, int32_t limit) {
-    const __m128i beyond = _mm_cmpgt_epi32(_mm_sub_epi32(a.v, b.v), _mm_set1_epi32(limit));
+    const __m128i beyond = _mm_cmpgt_epi32(_mm_sub_epi32(a, b), _mm_set1_epi32(limit));
     return ~static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(beyond))) & 0xFu;
 }
 

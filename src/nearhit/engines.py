@@ -72,7 +72,7 @@ def count_threads(n_jobs: int | None) -> int:
     if n_jobs == 0:
         raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all, or None.")
     backend, active = joblib.parallel.get_active_backend()
-    if n_jobs is None and active == 1 and not backend.nesting_level:
+    if n_jobs is None and active is None and not backend.nesting_level:
         n_jobs = -1  # nobody asked joblib for anything: use the machine
     wanted = joblib.effective_n_jobs(n_jobs)
     limit = os.environ.get("OMP_NUM_THREADS", "")  # joblib and job schedulers set it to share a machine
