@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -51,7 +52,7 @@ def read_numbers(y: Any, who: str) -> npt.NDArray[np.float64]:
 
 def read_row_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
     """Weights of the rows: finite, not negative, not all zero. None and a single number mean no weights."""
-    if sample_weight is None or np.ndim(sample_weight) == 0:
+    if sample_weight is None or isinstance(sample_weight, Real):
         return None
     weights = np.asarray(sample_weight, dtype=np.float64)
     if weights.ndim != 1:
@@ -63,7 +64,7 @@ def read_row_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64]
     if (weights < 0).any():
         raise ValueError(f"sample_weight must not be negative; row {int(np.argmax(weights < 0))} has {weights.min():g}.")
     if not weights.any():
-        raise ValueError("sample_weight is 0 in every row; at least two rows must count.")
+        raise ValueError("every sample weight is zero; at least two rows must count.")
     return weights
 
 

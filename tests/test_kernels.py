@@ -1,0 +1,131 @@
+"""Each recipe on each kernel equals the reference, integer for integer, on generated tables."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from generated import (
+    assert_same_sums,
+    class_recipes,
+    data,
+    numeric_recipes,
+    sums_of,
+    usable,
+)
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from nearhit import recipes
+from nearhit.kernels.native import NativeKernel, instruction_sets
+from nearhit.kernels.reference import ReferenceKernel
+
+from nearhit.table import Numbers
+
+pytestmark = [pytest.mark.sanitize, pytest.mark.filterwarnings("ignore:column .* has no known value")]
+REFERENCE = ReferenceKernel()
+KERNELS = [NativeKernel(isa) for isa in instruction_sets()]
+
+
+def test_the_baseline_is_always_there():
+    assert instruction_sets()[-1] == "baseline"
+
+
+@given(data(), class_recipes())
+def test_every_kernel_agrees_with_the_reference_on_classes(made, recipe):
+    check_all_kernels(made, recipe)
+
+
+@given(data(classes=False), numeric_recipes())
+def test_every_kernel_agrees_with_the_reference_on_numbers(made, recipe):
+    check_all_kernels(made, recipe)
+
+
+@given(data(holes=(0.0,), weights=(None,), scale=("range",)), st.sampled_from([1, 5, 20]), st.sampled_from(["share", "first"]))
+def test_the_filter_path_agrees_with_the_reference(made, k, ties):
+    """Complete tables, linear diffs: the 15-bit filter must lose no neighbour."""
+    check_all_kernels(made, replace(recipes.RELIEFF, k=k, ties=ties))
+
+
+@given(data(classes=False, holes=(0.0,), weights=(None,), scale=("range",)), st.sampled_from([1, 5, 20]))
+def test_the_filter_path_agrees_with_the_reference_for_rrelieff(made, k):
+    check_all_kernels(made, replace(recipes.RRELIEFF, k=k))
+
+
+def check_all_kernels(made, recipe):
+    table = made.table()
+    assume(usable(recipe, table))
+    expected = sums_of(recipe, table, REFERENCE)
+    for kernel in KERNELS:
+        assert_same_sums(sums_of(recipe, table, kernel), expected)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("n_rows", [255, 256, 257, 300])
+def test_more_rows_than_a_chunk(kernel, n_rows):
+    """A class of over 256 rows is searched chunk by chunk; 600 columns need more than one pass over the groups."""
+    rng = np.random.default_rng(n_rows)
+    made = simple_data(rng.random((n_rows, 600)), (rng.random(n_rows) < 0.1).astype(int))
+    targets = rng.choice(n_rows, 20, replace=False)
+    recipe = replace(recipes.RELIEFF, k=7)
+    expected = sums_of(recipe, made, REFERENCE, targets=targets)
+    assert_same_sums(sums_of(recipe, made, kernel, targets=targets), expected)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_many_columns_need_a_coarser_filter(kernel):
+    """Above 65,000 columns 15 bits would overflow the 32-bit distances; the filter gives up bits, not neighbours."""
+    rng = np.random.default_rng(0)
+    made = simple_data(rng.random((24, 70_000)).round(3), rng.integers(0, 2, 24))
+    recipe = replace(recipes.RELIEFF, k=3)
+    assert_same_sums(sums_of(recipe, made, kernel), sums_of(recipe, made, REFERENCE))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("k", [1, 300, None])
+def test_massive_ties_make_the_lists_grow(kernel, k):
+    """Two binary columns: hundreds of rows at every distance, more than the first size of a candidate list."""
+    rng = np.random.default_rng(1)
+    made = simple_data(rng.integers(0, 2, (2500, 2)).astype(float), rng.integers(0, 2, 2500))
+    targets = rng.choice(2500, 5, replace=False)
+    recipe = replace(recipes.RELIEFF, k=k)
+    expected = sums_of(recipe, made, REFERENCE, targets=targets)
+    assert_same_sums(sums_of(recipe, made, kernel, targets=targets), expected)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_distances_that_differ_by_one_code_are_told_apart(kernel):
+    """Rows nearer to each other than the 15-bit filter can see are ranked on the full codes."""
+    n = 80
+    X = np.concatenate([0.25 + np.arange(n - 2) * 2.0**-30, [0.0, 1.0]])[:, None]
+    made = simple_data(np.hstack([X, X**2]), np.arange(n) % 2)
+    recipe = replace(recipes.RELIEFF, k=2)
+    assert_same_sums(sums_of(recipe, made, kernel), sums_of(recipe, made, REFERENCE))
+
+
+def test_a_node_of_a_tree_keeps_the_ranges_of_the_root():
+    rng = np.random.default_rng(2)
+    root = simple_data(rng.random((90, 5)), rng.integers(0, 3, 90))
+    rows = rng.choice(90, 31, replace=False)
+    node = root.take(rows)
+    np.testing.assert_array_equal(node.numeric, root.numeric[rows])
+    assert node.targets[0].weight.tolist() == np.bincount(root.targets[0].codes[rows], minlength=3).tolist()
+    for kernel in KERNELS:
+        assert_same_sums(sums_of(recipes.RELIEFF, node, kernel), sums_of(recipes.RELIEFF, node, REFERENCE))
+
+
+def test_several_targets_stand_in_one_table():
+    from generated import Data
+
+    rng = np.random.default_rng(3)
+    made = Data(rng.random((40, 3)), np.zeros((40, 0), int), None, rng.integers(0, 2, 40), None).table()
+    numbers = Numbers(rng.integers(0, 2**31, 40).astype(np.uint32))
+    both = replace(made, targets=(made.targets[0], numbers))
+    assert_same_sums(sums_of(recipes.RELIEFF, both, KERNELS[0]), sums_of(recipes.RELIEFF, made, KERNELS[0]))
+    turned = replace(made, targets=(numbers, made.targets[0]))
+    assert_same_sums(sums_of(recipes.RRELIEFF, turned, KERNELS[0]), sums_of(recipes.RRELIEFF, turned, REFERENCE))
+
+
+def simple_data(X, y):
+    from generated import Data
+
+    return Data(X, np.zeros((len(X), 0), int), None, y, None).table()
