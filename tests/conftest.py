@@ -5,6 +5,8 @@ import json
 import os
 from pathlib import Path
 
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before scipy: or scikit-learn skips one of its checks
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings

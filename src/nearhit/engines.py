@@ -69,8 +69,6 @@ def choose_engine(n_jobs: int | None, n_tasks: int, report: Report | None = None
 
 def count_threads(n_jobs: int | None) -> int:
     """How many threads `n_jobs` allows: all there are by default, one inside a parallel worker of joblib."""
-    if n_jobs == 0:
-        raise ValueError("n_jobs must not be 0: give a number of threads, -1 for all, or None.")
     backend, active = joblib.parallel.get_active_backend()
     if n_jobs is None and active is None and not backend.nesting_level:
         n_jobs = -1  # nobody asked joblib for anything: use the machine

@@ -195,6 +195,8 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             raise ValueError(f"n_targets must be None, an integer of at least 1 or a share in (0, 1]; got {m!r}.")
         if not isinstance(self.sigma, numbers.Real) or not self.sigma > 0:
             raise ValueError(f"sigma must be a number greater than 0; got {self.sigma!r}.")
+        if self.n_jobs is not None and (not isinstance(self.n_jobs, numbers.Integral) or self.n_jobs == 0):
+            raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all; got {self.n_jobs!r}.")
         if np.ndim(self.ramp) != 1 or len(self.ramp) != 2:
             raise ValueError(f"ramp must be two shares of a column's range, (equal, different); got {self.ramp!r}.")
         if self.device == "cuda":

@@ -23,6 +23,9 @@ def score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatArray:
     """The weights of all features, in the order of the input."""
     finish = class_score if isinstance(table.targets[0], Classes) else numeric_score
     weights = finish(sums, recipe, table, plan) * units_of_one_diff(recipe, table)
+    if table.unit == 1:
+        # Means of diffs in [0, 1]; sums rounded to the fixed-point grid may overshoot by its last digit.
+        weights = np.clip(weights, -1, 1)
     return table.in_column_order(weights)
 
 

@@ -108,9 +108,9 @@ def _of_function(rule: Callable[[FloatArray], Any], weights: FloatArray) -> Bool
     chosen = np.asarray(rule(weights.copy()))
     if chosen.dtype == bool and chosen.shape == weights.shape:
         return chosen
-    if chosen.dtype.kind in "iu" and chosen.ndim == 1 and (chosen.size == 0 or _are_positions(chosen, len(weights))):
+    if chosen.size == 0 or (chosen.dtype.kind in "iu" and chosen.ndim == 1 and _are_positions(chosen, len(weights))):
         mask = np.zeros(len(weights), bool)
-        mask[chosen] = True
+        mask[chosen.astype(np.intp)] = True
         return mask
     raise ValueError(
         f"the function given as select must return a mask of {len(weights)} booleans or positions of features; "

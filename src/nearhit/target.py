@@ -40,7 +40,7 @@ def read_numbers(y: Any, who: str) -> npt.NDArray[np.float64]:
             y = _to_numbers(y)
         except (TypeError, ValueError):
             raise ValueError(
-                f"{who} needs a numeric y; got values such as {y[0]!r}. Use ReliefF for a target of classes."
+                f"{who} needs a numeric y; got values such as {y.tolist()[0]!r}. Use ReliefF for a target of classes."
             ) from None
     y = y.astype(np.float64)
     if np.isnan(y).any():

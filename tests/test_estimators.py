@@ -1,0 +1,359 @@
+"""The scikit-learn face: its own checks, messages at the door, clone, pickle, pipelines, routing."""
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+import sklearn
+from sklearn.base import clone
+from sklearn.feature_selection import SelectFromModel
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import nearhit
+from nearhit import Relief, ReliefF, RReliefF
+from nearhit.kernels.native import bytes_for_one_row
+
+FAMILY = [ReliefF, RReliefF, Relief]
+
+
+@parametrize_with_checks([ReliefF(), RReliefF(), Relief()])
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture
+def xor():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (200, 10))
+    return X, X[:, 3] ^ X[:, 7]
+
+
+# -------------------------------------------------------------------------------------- what fit leaves behind
+
+
+def test_fitted_attributes(xor):
+    relief = ReliefF(select=2).fit(*xor)
+    assert set(np.flatnonzero(relief.support_)) == {3, 7}
+    assert sorted(relief.ranking_[:3].tolist() + relief.ranking_[3:].tolist())[:2] == [1, 2]
+    assert relief.n_neighbors_used_ == 10
+    assert relief.target_kind_ == "classes"
+    assert RReliefF().fit(*xor).target_kind_ == "numeric"
+    assert relief.kernel_.startswith("native-")
+    assert relief.classes_.tolist() == [0, 1]
+    assert relief.feature_importances_ is relief.weights_
+    assert relief.get_feature_names_out().tolist() == ["x3", "x7"]
+    assert relief.inverse_transform(relief.transform(xor[0]))[:, [3, 7]].tolist() == xor[0][:, [3, 7]].tolist()
+
+
+def test_the_ranking_and_the_top(xor):
+    relief = ReliefF().fit(pd.DataFrame(xor[0], columns=list("abcdefghij")), xor[1])
+    assert sorted(relief.top(2)) == ["d", "h"]
+    ranking = relief.ranking()
+    assert [row.weight for row in ranking] == sorted(relief.weights_, reverse=True)
+    assert ranking.to_pandas()["rank"].tolist() == sorted(relief.ranking_)
+    assert ranking.to_polars()["feature"].to_list() == [row.feature for row in ranking]
+    assert len(ranking) == 10 and ranking[0].rank == 1
+    assert "█" in repr(ranking) and "<table>" in ranking._repr_html_()
+    with pytest.raises(ValueError, match="n must be an integer of at least 1; got 0"):
+        relief.top(0)
+
+
+def test_nothing_of_the_data_is_kept_or_written(xor):
+    X, y = xor
+    X, y, w = X.astype(float), y.copy(), np.ones(len(y))
+    for array in (X, y, w):
+        array.flags.writeable = False
+    relief = ReliefF().fit(X, y, sample_weight=w)
+    assert len(pickle.dumps(relief)) < 4000 < X.nbytes
+    assert not any(np.shares_memory(v, X) for v in vars(relief).values() if isinstance(v, np.ndarray))
+
+
+@pytest.mark.parametrize("estimator", FAMILY)
+def test_a_failed_fit_leaves_nothing_fitted(estimator, xor):
+    fitted = estimator().fit(*xor)
+    with pytest.raises(ValueError, match="inconsistent"):
+        fitted.fit(xor[0], xor[1][:-1])
+    assert [name for name in vars(fitted) if name.endswith("_")] == []
+    with pytest.raises(sklearn.exceptions.NotFittedError):
+        fitted.ranking()
+
+
+# ------------------------------------------------------------------------------------------------- containers
+
+
+def test_every_container_gives_the_same_weights():
+    rng = np.random.default_rng(1)
+    n = 120
+    frame = pd.DataFrame(
+        {
+            "size": rng.random(n),
+            "count": rng.integers(0, 5, n),
+            "colour": pd.Categorical(rng.choice(["red", "green", "blue"], n)),
+            "shape": rng.choice(["round", "square"], n),
+            "flag": rng.random(n) < 0.5,
+        }
+    )
+    y = np.where(frame["flag"] ^ (frame["shape"] == "round"), "yes", "no")
+    frame.loc[::7, "size"] = np.nan
+    frame.loc[::11, "shape"] = None
+    expected = ReliefF().fit(frame, y).weights_
+    same = {
+        "polars": pl.from_pandas(frame),
+        "arrow": pa.Table.from_pandas(frame),
+        "objects": frame.astype(object).to_numpy(),
+        "list": frame.astype(object).to_numpy().tolist(),
+    }
+    for name, X in same.items():
+        np.testing.assert_array_equal(ReliefF().fit(X, y).weights_, expected, err_msg=name)
+
+
+def test_memory_layout_and_number_types_do_not_matter(xor):
+    X, y = xor
+    expected = ReliefF().fit(X.astype(float), y).weights_
+    sliced = np.zeros((400, 20))[::2, ::2]
+    sliced[:] = X
+    for same in (X.astype(np.float32), X.astype(np.int8), np.asfortranarray(X), sliced, sp.csr_array(X), sp.csc_matrix(X)):
+        np.testing.assert_array_equal(ReliefF().fit(same, y).weights_, expected)
+
+
+def test_declared_categories(xor):
+    X, y = xor
+    frame = pd.DataFrame(np.random.default_rng(2).integers(0, 9, (200, 3)), columns=["a", "b", "c"])
+    as_text = frame.astype({"b": str})
+    expected = ReliefF().fit(as_text, y).weights_
+    for how in (["b"], [1], [-2], [False, True, False]):
+        np.testing.assert_array_equal(ReliefF(categorical_features=how).fit(frame, y).weights_, expected)
+    assert (ReliefF().fit(frame, y).weights_ != expected).any()
+
+
+def test_set_output_and_names(xor):
+    frame = pd.DataFrame(xor[0], columns=list("abcdefghij"))
+    selector = ReliefF(select=2).fit(frame, xor[1])
+    assert sorted(selector.set_output(transform="pandas").transform(frame).columns) == ["d", "h"]
+    assert sorted(selector.set_output(transform="polars").transform(frame).columns) == ["d", "h"]
+
+
+# --------------------------------------------------------------------------------------- scikit-learn citizens
+
+
+@pytest.mark.parametrize("estimator", FAMILY)
+def test_clone_and_copies(estimator, xor):
+    fitted = estimator(n_neighbors=5, select=">0").fit(*xor)
+    assert clone(fitted).get_params() == fitted.get_params()
+    for twin in (copy.deepcopy(fitted), pickle.loads(pickle.dumps(fitted))):
+        np.testing.assert_array_equal(twin.weights_, fitted.weights_)
+        assert twin.top(3) == fitted.top(3)
+
+
+@pytest.mark.parametrize("saved", [None, 0])
+def test_an_old_pickle_is_refused(saved, xor):
+    state = ReliefF().fit(*xor).__getstate__()
+    state["_nearhit_state"] = saved
+    if saved is None:
+        del state["_nearhit_state"]
+    with pytest.raises(ValueError, match="saved in state .* by another version of nearhit"):
+        ReliefF().__setstate__(state)
+
+
+def test_pipeline_and_grid_search(xor):
+    pipeline = make_pipeline(ReliefF(select=2), LogisticRegression())
+    grid = {"relieff__n_neighbors": [1, 5], "relieff__select": [2, 10]}
+    pipeline.set_params(logisticregression=DecisionTreeClassifier(max_depth=2, random_state=0))
+    search = GridSearchCV(pipeline, grid, cv=3).fit(*xor)
+    assert search.best_score_ == 1  # two columns solve it; the tree alone finds no first split
+    assert search.best_params_["relieff__select"] == 2
+    in_parallel = GridSearchCV(pipeline, grid, cv=3, n_jobs=2).fit(*xor)
+    assert in_parallel.cv_results_["mean_test_score"].tolist() == search.cv_results_["mean_test_score"].tolist()
+
+
+def test_as_the_model_of_another_selector(xor):
+    assert set(SelectFromModel(ReliefF(), max_features=2).fit(*xor).get_support(indices=True)) == {3, 7}
+
+
+def test_sample_weight_is_routed(xor):
+    X, y = xor
+    w = np.random.default_rng(0).integers(0, 3, 200)
+    with sklearn.config_context(enable_metadata_routing=True):
+        relief = ReliefF(select=2).set_fit_request(sample_weight=True)
+        pipeline = make_pipeline(relief, LogisticRegression().set_fit_request(sample_weight=False))
+        pipeline.fit(X, y, sample_weight=w)
+    np.testing.assert_array_equal(pipeline[0].weights_, ReliefF().fit(np.repeat(X, w, axis=0), np.repeat(y, w)).weights_)
+
+
+def test_importing_is_light():
+    """nearhit imports nothing of weight that scikit-learn has not imported already."""
+    code = (
+        "import sys, sklearn.feature_selection; before = set(sys.modules); import nearhit;"
+        "print(sorted({m.split('.')[0] for m in set(sys.modules) - before} - {'nearhit', 'email', 'importlib'}))"
+    )
+    assert subprocess.check_output([sys.executable, "-c", code], text=True).strip() == "[]"
+
+
+# ----------------------------------------------------------------------------------------- errors at the door
+
+NAN = np.nan
+CASES = [
+    (dict(n_neighbors=0), r'n_neighbors must be an integer of at least 1 or "all"; got 0'),
+    (dict(n_neighbors=2.5), "n_neighbors must be"),
+    (dict(n_neighbors=True), "n_neighbors must be"),
+    (dict(metric="cosine"), "metric must be one of 'manhattan', 'euclidean'; got 'cosine'"),
+    (dict(diff="cubic"), "diff must be one of"),
+    (dict(scale="std"), "scale must be one of 'range', None"),
+    (dict(missing="drop"), "missing must be one of"),
+    (dict(weights="linear"), "weights must be one of"),
+    (dict(ties="random"), "ties must be one of"),
+    (dict(sigma=0), "sigma must be a number greater than 0; got 0"),
+    (dict(n_targets=0), "n_targets must be None"),
+    (dict(n_targets=1.5), "n_targets must be None"),
+    (dict(n_targets=201), "n_targets=201 asks for more rows than the 200 there are"),
+    (dict(diff="ramp", ramp=(0.5, 0.1)), "0 <= equal < different <= 1"),
+    (dict(ramp=0.1), "ramp must be two shares"),
+    (dict(select=11), "got 11 features where X has 10"),
+    (dict(select="best"), "select must be None"),
+    (dict(select=1.5), "select must be None"),
+    (dict(select="chebyshev(2)"), "share alpha between 0 and 1"),
+    (dict(select="chebyshev(0.1)", scale=None), r"weights in \[-1, 1\] only"),
+    (dict(n_jobs=0), "n_jobs must be None, a number of threads, or -1 for all; got 0"),
+    (dict(n_jobs=1.5), "n_jobs must be"),
+    (dict(categorical_features=["nope"]), "categorical_features"),
+]
+
+
+@pytest.mark.parametrize("params, message", CASES, ids=[str(c[0]) for c in CASES])
+@pytest.mark.parametrize("estimator", [ReliefF, RReliefF])
+def test_bad_parameters_are_refused_at_the_door(estimator, params, message, xor):
+    with pytest.raises(ValueError, match=message):
+        estimator(**params).fit(*xor)
+
+
+def test_other_bad_parameters(xor):
+    with pytest.raises(ValueError, match="misses must be one of"):
+        ReliefF(misses="all").fit(*xor)
+    with pytest.raises(RuntimeError, match='device="cuda" was asked for'):
+        ReliefF(device="cuda").fit(*xor)
+
+
+@pytest.mark.parametrize(
+    "y, message",
+    [
+        (["a", None, "b", "b"], "Input y contains NaN"),
+        ([0.5, 1.5, NAN, 2.0], "Input y contains NaN"),
+        ([0.5, 1.5, 0.1, 2.0], "Unknown label type"),
+        (["ill"] * 4, "needs at least two classes in y; all 4 rows are 'ill'"),
+        ([1, 2, 1], "inconsistent numbers of samples: X has 4 rows, y has 3"),
+        (None, "requires y to be passed"),
+    ],
+)
+def test_bad_classes(y, message):
+    with pytest.raises(ValueError, match=message):
+        ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], y)
+
+
+@pytest.mark.parametrize(
+    "y, message",
+    [
+        (["a", "b", "a", "b"], "needs a numeric y; got values such as 'a'. Use ReliefF"),
+        ([0.5, 1.5, NAN, 2.0], "Input y contains NaN"),
+        ([0.5, 1.5, np.inf, 2.0], "Input y contains infinity"),
+        ([3.0] * 4, "needs a target that varies; y is 3 in all 4 rows"),
+    ],
+)
+def test_bad_numbers(y, message):
+    with pytest.raises(ValueError, match=message):
+        RReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], y)
+
+
+@pytest.mark.parametrize(
+    "weights, message",
+    [
+        ([1, 1, 1], "sample_weight.shape"),
+        ([[1], [1], [1], [1]], "1D array"),
+        ([1, -1, 1, 1], "must not be negative; row 1 has -1"),
+        ([0, 0, 0, 0], "every sample weight is zero"),
+        ([1, 0, 0, 0], "minimum of 2"),
+        ([1, NAN, 1, 1], "NaN or infinity"),
+        ([1, 1, 0, 0], "needs at least two classes"),
+        ([3e6, 1.5, 1, 1], "must stay under"),
+    ],
+)
+def test_bad_weights(weights, message):
+    with pytest.raises(ValueError, match=message):
+        ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], list("aabb"), sample_weight=weights)
+
+
+def test_weighted_rows_cannot_win_ties_by_order(xor):
+    with pytest.raises(ValueError, match='ties="first" has no meaning'):
+        ReliefF(ties="first").fit(*xor, sample_weight=np.full(200, 2))
+    kept = np.arange(200) % 3 > 0
+    zero_or_one = ReliefF(ties="first").fit(*xor, sample_weight=kept.astype(float))
+    np.testing.assert_array_equal(zero_or_one.weights_, ReliefF(ties="first").fit(xor[0][kept], xor[1][kept]).weights_)
+
+
+def test_infinity_is_refused_and_the_column_named():
+    frame = pd.DataFrame({"a": [1.0, 2.0, 3.0, 4.0], "b": [1.0, np.inf, 2.0, 3.0]})
+    with pytest.raises(ValueError, match="column 'b' has at least one infinite value"):
+        ReliefF(1).fit(frame, list("aabb"))
+
+
+def test_values_of_any_size_are_fine():
+    """max - min beyond the largest float, differences of integers beyond 2**53, subnormal steps."""
+    y = list("aabb")
+    expected = ReliefF(1).fit([[0.0], [0.25], [0.75], [1.0]], y).weights_
+    huge = np.array([[-1.7e308], [-0.85e308], [0.85e308], [1.7e308]])
+    assert ReliefF(1).fit(huge, y).weights_ == pytest.approx(expected, abs=1e-9)
+    wide = np.array([[2**62], [2**62 + 1], [2**62 + 3], [2**62 + 4]])
+    np.testing.assert_array_equal(ReliefF(1).fit(wide, y).weights_, expected)
+    tiny = np.array([[0.0], [1.0], [3.0], [4.0]]) * 5e-324
+    np.testing.assert_array_equal(ReliefF(1).fit(tiny, y).weights_, expected)
+    extremes = np.array([[-(2**63)], [-(2**62)], [2**62], [2**63 - 1]], np.int64)
+    assert ReliefF(1).fit(extremes, y).weights_ == pytest.approx(expected, abs=1e-9)
+
+
+# -------------------------------------------------------------------------------------------------- settings
+
+
+def test_the_bound_on_pair_storage(xor):
+    before = nearhit.get_config()["pair_memory"]
+    try:
+        nearhit.set_config(pair_memory=2**20)
+        n = 2**20 // bytes_for_one_row(1) + 1
+        with pytest.raises(ValueError, match=r"more than the bound on pair storage of 1 MiB. Raise it with .*set_config"):
+            ReliefF().fit(np.arange(n)[:, None], np.arange(n) % 2)
+        np.testing.assert_array_equal(ReliefF().fit(*xor).weights_, ReliefF(n_jobs=1).fit(*xor).weights_)
+    finally:
+        nearhit.set_config(pair_memory=before)
+    with pytest.raises(ValueError, match="at least 1 MiB"):
+        nearhit.set_config(pair_memory=5)
+
+
+def test_a_kernel_can_be_forced(monkeypatch, xor, capsys):
+    small = xor[0][:40], xor[1][:40]
+    expected = ReliefF().fit(*small).weights_
+    for name in nearhit.settings.available_kernels():
+        monkeypatch.setenv("NEARHIT_KERNEL", name)
+        relief = ReliefF().fit(*small)
+        assert relief.kernel_.split(",")[0].removeprefix("native-") == name
+        np.testing.assert_array_equal(relief.weights_, expected)
+        nearhit.show_config()
+        assert f"in use: {relief.kernel_.split(',')[0]}" in capsys.readouterr().out
+    monkeypatch.setenv("NEARHIT_KERNEL", "mmx")
+    with pytest.raises(RuntimeError, match="NEARHIT_KERNEL='mmx' names no kernel of this machine; available: "):
+        ReliefF().fit(*small)
+
+
+def test_progress_is_silent_unless_asked(xor, capsys):
+    ReliefF().fit(*xor)
+    assert capsys.readouterr().err == ""
+    ReliefF(verbose=1).fit(*xor)
+    assert "ReliefF: 100%" in capsys.readouterr().err

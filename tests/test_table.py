@@ -1,0 +1,122 @@
+"""The grid and the table: codes, steps, unknown cells, weights, what is refused."""
+
+import numpy as np
+import pytest
+
+from nearhit import grid
+from nearhit.intake import Columns, NominalBlock, NumericBlock, read_columns
+from nearhit.table import Classes, Numbers, make_table, make_target, whole_weights
+
+
+def table_of(X, y=None, weights=None, **how):
+    X = np.asarray(X, object if np.asarray(X).dtype.kind == "U" else None)
+    return make_table(read_columns(X), [np.zeros(len(X), int) if y is None else np.asarray(y)], weights, **how)
+
+
+def test_codes_run_over_the_whole_grid():
+    table = table_of([[0.1], [0.3], [1.1]])
+    assert table.numeric[:, 0].tolist() == [0, round(table.grid * 0.2), table.grid]
+    assert table.top.tolist() == [table.grid]
+
+
+def test_random_numbers_get_the_finest_grid():
+    assert table_of(np.random.default_rng(0).random((50, 3))).grid == 2**31
+
+
+def test_columns_in_steps_get_a_grid_that_they_divide():
+    X = np.array([[4.3, 0], [7.9, 7], [4.4, 3]])  # 36 steps of 0.1, 7 steps of 1
+    table = table_of(X)
+    assert table.grid % 36 == 0 and table.grid % 7 == 0
+    assert 2**31 - table.grid < 252
+    assert table.numeric[2].tolist() == [table.grid // 36, table.grid // 7 * 3]
+
+
+def test_too_many_different_steps_are_not_all_honoured():
+    """From the fewest steps up, while their common multiple stays under 2**24."""
+    primes = [4093, 4099, 65537, 1009]
+    table = table_of(np.array([[0] * 4, primes]))
+    assert [table.grid % p == 0 for p in primes] == [True, False, False, True]
+    assert table.grid > 2**31 * 0.99
+
+
+def test_categories_want_whole_filter_units():
+    columns = Columns(
+        ("a", "b"),
+        3,
+        (NumericBlock(np.array([0]), np.array([[0.0], [1.0], [36.0]]), None),),
+        (NominalBlock(np.array([1]), np.zeros((3, 1), np.uint8), np.array([2]), None),),
+    )
+    table = make_table(columns, [np.zeros(3, int)])
+    assert table.grid % (36 * grid.FILTER_UNIT // np.gcd(36, grid.FILTER_UNIT)) == 0
+    assert table.mismatch == table.grid
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64, np.int8, np.uint64, np.int64])
+def test_number_types_have_the_same_codes(dtype):
+    X = np.array([[0, 1], [3, 100], [9, 7]])
+    expected = table_of(X.astype(np.float64)).numeric
+    np.testing.assert_array_equal(table_of(X.astype(dtype)).numeric, expected)
+
+
+def test_unknown_cells_are_zero_and_marked():
+    table = table_of([[1.0, np.nan], [np.nan, 5.0], [3.0, 6.0]])
+    assert table.numeric_unknown.tolist() == [[False, True], [True, False], [False, False]]
+    assert table.numeric[0, 1] == table.numeric[1, 0] == 0
+    assert table_of([[1.0, 2.0], [3.0, 4.0]]).numeric_unknown is None
+
+
+def test_cells_under_a_mask_may_hold_anything():
+    values = np.array([[5], [-999], [9]])
+    block = NumericBlock(np.array([0]), values, values < 0)
+    table = make_table(Columns(("x0",), 3, (block,), ()), [np.zeros(3, int)])
+    assert table.numeric[:, 0].tolist() == [0, 0, table.grid]
+
+
+def test_a_constant_column_is_zero():
+    table = table_of([[7.0, 1.0], [7.0, 2.0]])
+    assert table.numeric[:, 0].tolist() == [0, 0] and table.top[0] == 0
+
+
+def test_a_common_scale_keeps_the_proportions():
+    table = table_of([[0.0, 0.0], [4.0, 1.0]], scale=None)
+    assert table.unit == 4
+    assert table.numeric[1].tolist() == [2**31, 2**29]
+
+
+def test_columns_come_back_in_the_order_of_the_input():
+    X = np.array([["a", 1.0, "b", 2.0], ["c", 3.0, "b", 4.0]], object)
+    table = make_table(read_columns(X), [np.zeros(2, int)])
+    assert table.in_column_order(np.array([10, 20, 30, 40])).tolist() == [30, 10, 40, 20]
+
+
+def test_rows_of_no_weight_are_gone_before_ranges_are_taken():
+    table = table_of([[0.0], [1.0], [1000.0]], y=[0, 1, 1], weights=np.array([1.0, 2.0, 0.0]))
+    assert table.numeric[:, 0].tolist() == [0, table.grid]
+    assert table.targets[0].weight.tolist() == [1, 2]
+
+
+@pytest.mark.parametrize(
+    "weights, one, units",
+    [([1.0, 2.0, 3.0], 1, [1, 2, 3]), ([0.5, 1.0, 0.25], 2**19, [2**18, 2**19, 2**17]), ([3e-7, 6e-7, 0], None, None)],
+)
+def test_weights_become_whole_units(weights, one, units):
+    made = whole_weights(np.array(weights))
+    if one is None:
+        assert made.units[1] == pytest.approx(2 * made.units[0], rel=1e-5) and made.units[2] == 0
+    else:
+        assert (made.one, made.units.tolist()) == (one, units)
+
+
+def test_targets():
+    classes = make_target(np.array([0, 2, 2]), np.array([1, 1, 5]))
+    assert isinstance(classes, Classes) and classes.weight.tolist() == [1, 0, 6]
+    numbers = make_target(np.array([1.0, 2.0, 5.0]), np.ones(3, np.int64))
+    assert isinstance(numbers, Numbers) and numbers.codes.tolist() == [0, 2**29, 2**31]
+    extreme = make_target(np.array([-1.7e308, 1.7e308]), np.ones(2, np.int64))
+    assert extreme.codes.tolist() == [0, 2**31]
+
+
+def test_every_empty_column_is_named():
+    with pytest.warns(UserWarning) as caught:
+        table_of([[np.nan, 1.0, None], [np.nan, 2.0, None]])
+    assert sorted(str(w.message).split("'")[1] for w in caught) == ["x0", "x2"]
