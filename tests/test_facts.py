@@ -348,3 +348,20 @@ def test_the_letters_agree_where_nothing_is_unknown():
     letters = [ReliefF(5, misses="any class", missing=rule).fit(X, y).weights_ for rule in ("uniform", "skip", "expected")]
     assert letters[0].tolist() == letters[1].tolist() == letters[2].tolist()
     assert ReliefF(5).fit(X, y).weights_ == pytest.approx(letters[0], abs=1e-12)
+
+
+def test_rule_c_agrees_with_the_others_on_complete_data_whatever_the_weights_add_up_to():
+    """As printed the misses weigh less than 1 together, and a class of one row has no hits; C must not rescale that."""
+    rng = np.random.default_rng(6)
+    X, y = rng.random((40, 4)), np.array([0] * 20 + [1] * 12 + [2] * 7 + [3])
+    for misses in ("each class", "as printed", "any class", "only"):
+        by_rule = [ReliefF(4, misses=misses, missing=rule).fit(X, y).weights_ for rule in ("skip", "expected")]
+        assert by_rule[0] == pytest.approx(by_rule[1], rel=0, abs=1e-12)
+
+
+def test_equal_weights_share_the_better_rank():
+    rng = np.random.default_rng(7)
+    X = rng.integers(0, 2, (60, 3))
+    relief = ReliefF().fit(np.hstack([X, X[:, :1]]), X[:, 0])
+    assert relief.ranking_[[0, 3]].tolist() == [1, 1]
+    assert sorted(relief.ranking_[[1, 2]]) == [3, 4]
