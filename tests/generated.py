@@ -6,7 +6,6 @@ import numpy as np
 from hypothesis import strategies as st
 
 from nearhit import recipes
-
 from nearhit.engines import InLine
 from nearhit.intake import Columns, NominalBlock, NumericBlock
 from nearhit.recipes import Diff, DistanceWeights, EqualWeights, RankWeights

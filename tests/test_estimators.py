@@ -123,12 +123,19 @@ def test_memory_layout_and_number_types_do_not_matter(xor):
     expected = ReliefF().fit(X.astype(float), y).weights_
     sliced = np.zeros((400, 20))[::2, ::2]
     sliced[:] = X
-    for same in (X.astype(np.float32), X.astype(np.int8), np.asfortranarray(X), sliced, sp.csr_array(X), sp.csc_matrix(X)):
+    for same in (
+        X.astype(np.float32),
+        X.astype(np.int8),
+        np.asfortranarray(X),
+        sliced,
+        sp.csr_array(X),
+        sp.csc_matrix(X),
+    ):
         np.testing.assert_array_equal(ReliefF().fit(same, y).weights_, expected)
 
 
 def test_declared_categories(xor):
-    X, y = xor
+    y = xor[1]
     frame = pd.DataFrame(np.random.default_rng(2).integers(0, 9, (200, 3)), columns=["a", "b", "c"])
     as_text = frame.astype({"b": str})
     expected = ReliefF().fit(as_text, y).weights_
@@ -162,7 +169,7 @@ def test_an_old_pickle_is_refused(saved, xor):
     state["_nearhit_state"] = saved
     if saved is None:
         del state["_nearhit_state"]
-    with pytest.raises(ValueError, match="saved in state .* by another version of nearhit"):
+    with pytest.raises(ValueError, match=r"saved in state .* by another version of nearhit"):
         ReliefF().__setstate__(state)
 
 
@@ -188,7 +195,9 @@ def test_sample_weight_is_routed(xor):
         relief = ReliefF(select=2).set_fit_request(sample_weight=True)
         pipeline = make_pipeline(relief, LogisticRegression().set_fit_request(sample_weight=False))
         pipeline.fit(X, y, sample_weight=w)
-    np.testing.assert_array_equal(pipeline[0].weights_, ReliefF().fit(np.repeat(X, w, axis=0), np.repeat(y, w)).weights_)
+    np.testing.assert_array_equal(
+        pipeline[0].weights_, ReliefF().fit(np.repeat(X, w, axis=0), np.repeat(y, w)).weights_
+    )
 
 
 def test_importing_is_light():
@@ -328,7 +337,9 @@ def test_the_bound_on_pair_storage(xor):
     try:
         nearhit.set_config(pair_memory=2**20)
         n = 2**20 // bytes_for_one_row(1) + 1
-        with pytest.raises(ValueError, match=r"more than the bound on pair storage of 1 MiB. Raise it with .*set_config"):
+        with pytest.raises(
+            ValueError, match=r"more than the bound on pair storage of 1 MiB. Raise it with .*set_config"
+        ):
             ReliefF().fit(np.arange(n)[:, None], np.arange(n) % 2)
         np.testing.assert_array_equal(ReliefF().fit(*xor).weights_, ReliefF(n_jobs=1).fit(*xor).weights_)
     finally:

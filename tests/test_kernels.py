@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from nearhit import recipes
 from nearhit.kernels.native import NativeKernel, instruction_sets
 from nearhit.kernels.reference import ReferenceKernel
-
 from nearhit.table import Numbers
 
 pytestmark = [pytest.mark.sanitize, pytest.mark.filterwarnings("ignore:column .* has no known value")]
@@ -40,7 +39,11 @@ def test_every_kernel_agrees_with_the_reference_on_numbers(made, recipe):
     check_all_kernels(made, recipe)
 
 
-@given(data(holes=(0.0,), weights=(None,), scale=("range",)), st.sampled_from([1, 5, 20]), st.sampled_from(["share", "first"]))
+@given(
+    data(holes=(0.0,), weights=(None,), scale=("range",)),
+    st.sampled_from([1, 5, 20]),
+    st.sampled_from(["share", "first"]),
+)
 def test_the_filter_path_agrees_with_the_reference(made, k, ties):
     """Complete tables, linear diffs: the 15-bit filter must lose no neighbour."""
     check_all_kernels(made, replace(recipes.RELIEFF, k=k, ties=ties))

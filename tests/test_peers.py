@@ -80,7 +80,9 @@ def test_the_ramp_with_rank_weights_differs_by_the_tie_rule_alone(data, oracle_t
 
 def plain_ranked_ramp(X, y, tied, k=70, sigma=20):
     nominal = [isinstance(v, str) for v in X[0]]
-    columns = [np.unique(x, return_inverse=True)[1] if s else x.astype(float) for x, s in zip(X.T, nominal, strict=True)]
+    columns = [
+        np.unique(x, return_inverse=True)[1] if s else x.astype(float) for x, s in zip(X.T, nominal, strict=True)
+    ]
     codes = np.stack(columns, axis=1).astype(float)
     d = np.abs(codes[:, None] - codes[None])
     d = np.where(nominal, d > 0, np.clip((d / np.ptp(codes, axis=0) - 0.04) / 0.06, 0, 1))

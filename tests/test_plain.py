@@ -63,9 +63,14 @@ def tie_free(seed):
     return X, (rng.random(60) ** 2 * 3).astype(int), nominal, rng.normal(0, 1, 60)
 
 
-EVERYTHING = list(itertools.product(
-    (1, 10, 50), ("manhattan", "euclidean"), ("linear", "squared"), ("equal", "rank", "distance", "squared distance")
-))
+EVERYTHING = list(
+    itertools.product(
+        (1, 10, 50),
+        ("manhattan", "euclidean"),
+        ("linear", "squared"),
+        ("equal", "rank", "distance", "squared distance"),
+    )
+)
 
 
 @pytest.mark.parametrize("k, metric, diff, weights", EVERYTHING)
@@ -88,6 +93,6 @@ def test_the_ramp_equals_the_plain_formula_where_it_makes_no_ties(weights):
     how = dict(metric="manhattan", diff="ramp", weights=weights)
     everyone = ReliefF("all", categorical_features=nominal, diff="ramp").fit(X, y).weights_
     assert everyone == pytest.approx(plain_relieff(X, y, nominal, 60, "manhattan", "ramp", "equal"), rel=0, abs=1e-9)
-    assert RReliefF(59, categorical_features=nominal, **how | {"weights": "equal"}).fit(X, tau).weights_ == pytest.approx(
-        plain_rrelieff(X, tau, nominal, 59, "manhattan", "ramp", "equal"), rel=0, abs=1e-9
-    )
+    assert RReliefF(59, categorical_features=nominal, **how | {"weights": "equal"}).fit(
+        X, tau
+    ).weights_ == pytest.approx(plain_rrelieff(X, tau, nominal, 59, "manhattan", "ramp", "equal"), rel=0, abs=1e-9)

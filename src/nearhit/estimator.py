@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from nearhit import recipes
 from nearhit.fitting import Fit, Options, fit_recipe
 from nearhit.intake import Columns, read_columns
 from nearhit.ranking import Ranking, ranks_of
-from nearhit.recipes import Diff, Recipe
+from nearhit.recipes import Diff, DiffKind, Recipe
 from nearhit.selection import check_rule, select_features
 from nearhit.table import Table, make_table
 from nearhit.target import read_row_weights
@@ -212,16 +212,16 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
 
     def _shared_choices(self) -> dict[str, Any]:
         """The part of a recipe that every member takes from its parameters."""
-        weights: recipes.Weights = {
+        kinds: dict[str, recipes.Weights] = {
             "equal": recipes.EqualWeights(),
             "rank": recipes.RankWeights(float(self.sigma)),
             "distance": recipes.DistanceWeights(1),
             "squared distance": recipes.DistanceWeights(2),
-        }[self.weights]
+        }
         return {
             "k": None if self.n_neighbors == "all" else int(self.n_neighbors),
-            "weights": weights,
-            "diff": Diff(self.diff, *map(float, self.ramp)),
+            "weights": kinds[self.weights],
+            "diff": Diff(cast(DiffKind, self.diff), *map(float, self.ramp)),
             "metric": self.metric,
             "unknown": self.missing,
             "ties": self.ties,
@@ -234,8 +234,10 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         return self.support_
 
     def _names(self) -> npt.NDArray:
-        return self.feature_names_in_ if hasattr(self, "feature_names_in_") else np.array(
-            [f"x{i}" for i in range(self.n_features_in_)], object
+        return (
+            self.feature_names_in_
+            if hasattr(self, "feature_names_in_")
+            else np.array([f"x{i}" for i in range(self.n_features_in_)], object)
         )
 
     def _forget(self) -> None:

@@ -14,7 +14,7 @@ from nearhit.progress import progress
 from nearhit.recipes import Recipe
 from nearhit.score import add_by_size, score
 from nearhit.settings import choose_kernel, get_config
-from nearhit.sweep import Plan, Sums, make_plan, sweep
+from nearhit.sweep import Sums, make_plan, sweep
 from nearhit.table import Classes, Table, make_target
 
 #: rough speeds, only to size blocks: features of pairs per second and thread, and pairs per second
@@ -40,7 +40,7 @@ class Options:
 class Fit:
     """The weights and how they came about."""
 
-    weights: npt.NDArray[np.float64]
+    weights: npt.NDArray[np.floating]
     fewest_neighbours: float
     n_targets: float
     ran_on: str

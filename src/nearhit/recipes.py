@@ -14,6 +14,7 @@ from typing import Literal
 Grouping = Literal["each class", "hits and misses", "everyone"]
 Unknown = Literal["uniform", "skip", "expected"]
 Ties = Literal["share", "first"]
+DiffKind = Literal["linear", "squared", "ramp"]
 Metric = Literal["manhattan", "euclidean"]
 Miss = Literal["prior over others", "prior as printed", "equal"]
 
@@ -22,7 +23,7 @@ Miss = Literal["prior over others", "prior as printed", "equal"]
 class Diff:
     """The diff of two numbers, as a function of their distance in ranges."""
 
-    kind: Literal["linear", "squared", "ramp"] = "linear"
+    kind: DiffKind = "linear"
     equal: float = 0.04
     different: float = 0.10
 
@@ -92,7 +93,9 @@ class Recipe:
         if self.k is not None and self.k < 1:
             raise ValueError(f'n_neighbors must be an integer of at least 1 or "all"; got {self.k}.')
         if self.grouping == "everyone" and not self.hits:
-            raise ValueError(f"{self.name}: a numeric target has no hits to leave out (grouping 'everyone', hits=False).")
+            raise ValueError(
+                f"{self.name}: a numeric target has no hits to leave out (grouping 'everyone', hits=False)."
+            )
 
 
 RELIEFF = Recipe("ReliefF")

@@ -94,7 +94,11 @@ class _OfClasses(ReliefEstimator):
         super()._refuse_too_little(columns, target, row_weights)
         present = np.unique(target if row_weights is None else target[row_weights > 0])
         if len(present) < 2:
-            only = self.classes_[present[0]].item() if hasattr(self.classes_[present[0]], "item") else self.classes_[present[0]]
+            only = (
+                self.classes_[present[0]].item()
+                if hasattr(self.classes_[present[0]], "item")
+                else self.classes_[present[0]]
+            )
             raise ValueError(
                 f"{type(self).__name__} needs at least two classes in y; all {len(target)} rows are {only!r} (one class)."
             )

@@ -16,7 +16,7 @@ from nearhit.recipes import Recipe
 from nearhit.sweep import Plan, Sums, counts_places, fraction_bits, hit_group, n_groups, places
 from nearhit.table import Classes, Table
 
-FloatArray = npt.NDArray[np.float64]
+FloatArray = npt.NDArray[np.floating]
 
 
 def score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatArray:
@@ -46,7 +46,9 @@ def class_score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatAr
             return total
         # Rule C: the mean over the known pairs stands for the mean over all of them.
         known_share = add_by_size(known[which])
-        return np.divide(total * add_by_size(everything[which]), known_share, out=np.zeros_like(total), where=known_share > 0)
+        return np.divide(
+            total * add_by_size(everything[which]), known_share, out=np.zeros_like(total), where=known_share > 0
+        )
 
     hits = part(is_hit) if recipe.hits else 0.0
     return part(~is_hit) - hits
@@ -55,7 +57,7 @@ def class_score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatAr
 def class_coefficients(recipe: Recipe, table: Table) -> FloatArray:
     """How much the mean diff to a group counts, by class of the target row (SPEC.md section 3)."""
     n_classes, groups = n_groups(recipe, table)
-    weight = table.targets[0].weight
+    weight = _class_weights(table)
     if recipe.miss == "equal":
         return np.ones((n_classes, groups))
     total = weight.sum()
@@ -70,13 +72,19 @@ def neighbourhood_sizes(recipe: Recipe, table: Table) -> FloatArray:
     n_classes, groups = n_groups(recipe, table)
     if not counts_places(recipe, table):
         return np.ones((n_classes, groups))
-    weight = table.targets[0].weight
+    weight = _class_weights(table)
     one = 1 if table.weights is None else table.weights.one
     there = np.empty((n_classes, groups), np.int64)
     for c in range(n_classes):
         there[c] = weight if recipe.grouping == "each class" else weight.sum() - weight[c]
         there[c, hit_group(recipe, c)] = weight[c] - one
     return np.clip(there, 1, places(recipe, table)).astype(float)
+
+
+def _class_weights(table: Table) -> npt.NDArray[np.int64]:
+    target = table.targets[0]
+    assert isinstance(target, Classes)
+    return target.weight
 
 
 def numeric_score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatArray:

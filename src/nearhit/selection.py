@@ -49,9 +49,9 @@ def check_rule(rule: Any, n_features: int) -> None:
     if isinstance(rule, str):
         _parse(rule)
     elif isinstance(rule, Integral) and not isinstance(rule, bool):
-        if not 1 <= rule <= n_features:
+        if not 1 <= int(rule) <= n_features:
             raise ValueError(f"{EXPECTED}; got {rule} features where X has {n_features}.")
-    elif not isinstance(rule, Real) or isinstance(rule, bool) or not 0 < rule <= 1:
+    elif not isinstance(rule, Real) or isinstance(rule, bool) or not 0 < float(rule) <= 1:
         raise ValueError(f"{EXPECTED}; got {rule!r}.")
 
 

@@ -70,8 +70,10 @@ def show_config() -> None:
     from nearhit.engines import count_threads
 
     there = available_kernels()
-    print(f"nearhit {__version__} (Python {platform.python_version()}, NumPy {numpy.__version__}, "
-          f"scikit-learn {sklearn.__version__})")
+    print(
+        f"nearhit {__version__} (Python {platform.python_version()}, NumPy {numpy.__version__}, "
+        f"scikit-learn {sklearn.__version__})"
+    )
     print(f"kernels      {', '.join(there)}   (in use: {choose_kernel().name}; force one with {KERNEL_VARIABLE}=NAME)")
     print(f"threads      {count_threads(None)}")
     print(f"pair memory  {_settings['pair_memory'] / 2**20:.0f} MiB   (nearhit.set_config(pair_memory=BYTES))")

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nearhit.recipes import EqualWeights, Recipe
-from nearhit.table import Classes, Numbers, Table
+from nearhit.recipes import EqualWeights, RankWeights, Recipe
+from nearhit.table import Classes, Table
 
 LIMB_BITS = 32
 #: targets of one block; bounds a block's sums to 64 bits (fraction_bits)
@@ -42,7 +42,7 @@ class Wide:
     def __getitem__(self, place: Any) -> Wide:
         return Wide(self.high[place], self.low[place])
 
-    def scaled(self, factor: float) -> npt.NDArray[np.float64]:
+    def scaled(self, factor: float) -> npt.NDArray[np.floating]:
         """As floats times a factor; two roundings whatever the history of the sum."""
         return (self.high * 2.0**LIMB_BITS + self.low) * factor
 
@@ -69,9 +69,7 @@ class Sums:
 
     def __add__(self, other: Sums) -> Sums:
         known = None if self.known is None or other.known is None else self.known + other.known
-        return Sums(
-            self.diffs + other.diffs, known, self.weight + other.weight, np.minimum(self.fewest, other.fewest)
-        )
+        return Sums(self.diffs + other.diffs, known, self.weight + other.weight, np.minimum(self.fewest, other.fewest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +142,12 @@ def fraction_bits(recipe: Recipe, table: Table) -> int:
     return min(48, 62 - LARGEST_BLOCK.bit_length() - in_one_row.bit_length())
 
 
-def cumulative_rank_weights(recipe: Recipe, n_places: int) -> npt.NDArray[np.float64]:
-    """The weights of the first 0, 1, 2 … ranks together; beyond 27 sigma they are 0 as floats."""
+def rank_weights(recipe: Recipe, table: Table) -> npt.NDArray[np.float64]:
+    """The weights of the first 0, 1, 2 … ranks together, as far as the places reach; [0] for other kinds of weights."""
+    if not isinstance(recipe.weights, RankWeights):
+        return np.zeros(1)
     sigma = recipe.weights.sigma
+    one = 1 if table.weights is None else table.weights.one
+    n_ranks = min(-(-places(recipe, table) // one), int(27 * sigma) + 2)  # beyond 27 sigma they are 0 as floats
     # math.exp, not np.exp: NumPy's answer depends on the instruction set in the last bit.
-    ranks = range(min(n_places, int(27 * sigma) + 2))
-    return np.concatenate([[0.0], np.cumsum([math.exp(-((rank / sigma) ** 2)) for rank in ranks])])
+    return np.concatenate([[0.0], np.cumsum([math.exp(-((rank / sigma) ** 2)) for rank in range(n_ranks)])])

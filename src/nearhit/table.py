@@ -284,4 +284,6 @@ def _warn_of_empty_columns(table: Table, names: Sequence[str]) -> None:
         (table.nominal_unknown, table.nominal_columns),
     ):
         for j in [] if unknown is None else np.flatnonzero(unknown.all(axis=0)):
-            warnings.warn(f"column {names[columns[j]]!r} has no known value; its score is 0.", UserWarning, stacklevel=4)
+            warnings.warn(
+                f"column {names[columns[j]]!r} has no known value; its score is 0.", UserWarning, stacklevel=4
+            )

@@ -62,7 +62,9 @@ def read_row_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64]
     if not np.isfinite(weights).all():
         raise ValueError("Input sample_weight contains NaN or infinity; give each row a finite weight.")
     if (weights < 0).any():
-        raise ValueError(f"sample_weight must not be negative; row {int(np.argmax(weights < 0))} has {weights.min():g}.")
+        raise ValueError(
+            f"sample_weight must not be negative; row {int(np.argmax(weights < 0))} has {weights.min():g}."
+        )
     if not weights.any():
         raise ValueError("every sample weight is zero; at least two rows must count.")
     return weights

@@ -21,10 +21,10 @@ from nearhit.sweep import (
     Sums,
     Wide,
     counts_places,
-    cumulative_rank_weights,
     fraction_bits,
     n_groups,
     places,
+    rank_weights,
 )
 from nearhit.table import Classes, Table
 
@@ -58,7 +58,7 @@ class NativeKernel:
         loaded = _module(self.isa).Loaded(
             **_table_arguments(table),
             uniform=_expected_uniform(table, recipe),
-            rank_weights=_rank_weights(table, recipe),
+            rank_weights=rank_weights(recipe, table),
             recipe=_recipe_arguments(table, recipe),
             n_classes=n_groups(recipe, table)[0],
         )
@@ -100,7 +100,9 @@ class Handle:
         parts = 1 if isinstance(self.table.targets[0], Classes) else 2
 
         def wide(high, low, *shape):
-            whole = Wide(np.zeros((n_classes, groups, *shape), np.int64), np.zeros((n_classes, groups, *shape), np.int64))
+            whole = Wide(
+                np.zeros((n_classes, groups, *shape), np.int64), np.zeros((n_classes, groups, *shape), np.int64)
+            )
             whole.high[c] = high.reshape(groups, *shape)
             whole.low[c] = low.reshape(groups, *shape)
             return whole
@@ -197,15 +199,11 @@ def mismatch_code(table: Table, recipe: Recipe) -> int:
 def _expected_uniform(table: Table, recipe: Recipe) -> npt.NDArray[np.int64]:
     """Rule B per column, numeric columns first."""
     mismatch = mismatch_code(table, recipe)
-    numeric = [expected_uniform_code(int(top), recipe.diff, table.grid) for top in table.top] if table.has_unknown else []
+    numeric = (
+        [expected_uniform_code(int(top), recipe.diff, table.grid) for top in table.top] if table.has_unknown else []
+    )
     if not table.has_unknown:
         return np.zeros(table.n_features, np.int64)
     nominal = [divide_rounded(mismatch * (int(v) - 1), int(v)) if v else 0 for v in table.n_values]
     return np.array(numeric + nominal, np.int64)
 
-
-def _rank_weights(table: Table, recipe: Recipe) -> npt.NDArray[np.float64]:
-    if not isinstance(recipe.weights, RankWeights):
-        return np.zeros(1)
-    one = 1 if table.weights is None else table.weights.one
-    return cumulative_rank_weights(recipe, -(-places(recipe, table) // one))

@@ -5,8 +5,8 @@ Every fast kernel must return the same integers. Nothing here is clever; it is m
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,11 @@ from nearhit.sweep import (
     Sums,
     Wide,
     counts_places,
-    cumulative_rank_weights,
     fraction_bits,
     group_of_class,
     n_groups,
     places,
+    rank_weights,
 )
 from nearhit.table import Classes, Table
 
@@ -100,7 +100,7 @@ def tie_groups(recipe: Recipe, distances: npt.NDArray[np.int64]) -> list[tuple[i
     """Start and stop of each run of equal distances; each row alone for ties="first"."""
     new = np.flatnonzero(np.diff(distances) > 0) + 1 if recipe.ties == "share" else np.arange(1, len(distances))
     bounds = [0, *new, len(distances)] if len(distances) else []
-    return [(int(start), int(stop)) for start, stop in zip(bounds, bounds[1:], strict=False)]
+    return [(int(start), int(stop)) for start, stop in pairwise(bounds)]
 
 
 def weight_of_ranks(handle: Handle, before: int, after: int, distance: int, nearest_is_at_0: bool) -> float:
@@ -116,36 +116,34 @@ def weight_of_ranks(handle: Handle, before: int, after: int, distance: int, near
     return float(after - before) * (inverse if weights.power == 1 else inverse * inverse)
 
 
-@dataclass(frozen=True)
 class Handle:
     """A table with the recipe that reads it."""
 
-    table: Table
-    recipe: Recipe
-
-    def __post_init__(self) -> None:
-        table = self.table
+    def __init__(self, table: Table, recipe: Recipe) -> None:
+        self.table = table
+        self.recipe = recipe
         target = table.targets[0]
-        n, numeric = table.n_rows, len(table.numeric_columns)
-        set_ = lambda name, value: object.__setattr__(self, name, value)  # noqa: E731
-        set_("is_classes", isinstance(target, Classes))
-        set_("class_of", target.codes if isinstance(target, Classes) else np.zeros(n, np.int32))
-        set_("units", table.units())
-        set_("one", 1 if table.weights is None else table.weights.one)
-        set_("codes", np.hstack([table.numeric, table.nominal]).astype(np.int64))
-        masks = [
-            np.zeros(part.shape, bool) if mask is None else mask
-            for part, mask in ((table.numeric, table.numeric_unknown), (table.nominal, table.nominal_unknown))
-        ]
-        set_("is_known", ~np.hstack(masks))
-        set_("is_numeric", np.arange(table.n_features) < numeric)
-        set_("bits", fraction_bits(self.recipe, table))
-        set_("places", places(self.recipe, table))
-        set_("counts_places", counts_places(self.recipe, table))
-        if isinstance(self.recipe.weights, RankWeights):
-            set_("rank_weights", cumulative_rank_weights(self.recipe, -(-self.places // self.one)))
-        set_("expected_one", lru_cache(maxsize=None)(self._expected_one))
-        set_("expected_two", lru_cache(maxsize=None)(self._expected_two))
+        self.is_classes = isinstance(target, Classes)
+        self.class_of = target.codes if isinstance(target, Classes) else np.zeros(table.n_rows, np.int32)
+        self.units = table.units()
+        self.one = 1 if table.weights is None else table.weights.one
+        self.codes = np.hstack([table.numeric, table.nominal]).astype(np.int64)
+        self.is_known = ~np.hstack(
+            [
+                np.zeros(part.shape, bool) if unknown is None else unknown
+                for part, unknown in (
+                    (table.numeric, table.numeric_unknown),
+                    (table.nominal, table.nominal_unknown),
+                )
+            ]
+        )
+        self.is_numeric = np.arange(table.n_features) < len(table.numeric_columns)
+        self.bits = fraction_bits(recipe, table)
+        self.places = places(recipe, table)
+        self.counts_places = counts_places(recipe, table)
+        self.rank_weights = rank_weights(recipe, table)
+        self.expected_one = lru_cache(maxsize=None)(self._expected_one)
+        self.expected_two = lru_cache(maxsize=None)(self._expected_two)
 
     # -------------------------------------------------------------------------------- who is a neighbour
 
@@ -182,7 +180,7 @@ class Handle:
         """Integer sums; for the Euclidean metric of squares, since only their order matters."""
         return (diffs if self.recipe.metric == "manhattan" else square(diffs)).sum(axis=1)
 
-    def target_diff(self, i: int, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.float64]:
+    def target_diff(self, i: int, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.floating]:
         codes = self.table.targets[0].codes.astype(np.int64)
         return diff_code(np.abs(codes[rows] - codes[i]), self.recipe.diff, 2**31) * 2.0**-31
 
@@ -190,7 +188,9 @@ class Handle:
     def mismatch(self) -> int:
         """The diff of two categories, which the ramp leaves alone."""
         whole = np.array([self.table.mismatch])
-        return int(whole[0] if self.recipe.diff.kind == "ramp" else diff_code(whole, self.recipe.diff, self.table.grid)[0])
+        return int(
+            whole[0] if self.recipe.diff.kind == "ramp" else diff_code(whole, self.recipe.diff, self.table.grid)[0]
+        )
 
     # ------------------------------------------------------------------------------------- unknown values
 
@@ -226,7 +226,9 @@ class Handle:
 
     def _diffs_to_known(self, a: int, value: int, rows: npt.NDArray[np.intp]) -> int:
         apart = np.abs(self.codes[rows, a] - value)
-        diffs = diff_code(apart, self.recipe.diff, self.table.grid) if self.is_numeric[a] else (apart > 0) * self.mismatch
+        diffs = (
+            diff_code(apart, self.recipe.diff, self.table.grid) if self.is_numeric[a] else (apart > 0) * self.mismatch
+        )
         return sum(int(d) * int(w) for d, w in zip(diffs, self.units[rows], strict=True))
 
     def known_rows(self, a: int, c: int | None) -> npt.NDArray[np.intp]:
