@@ -1,7 +1,8 @@
 // Distances on the full codes: what ranks the survivors of the filter, and what tables use that have unknown values,
 // squares, ramps or the Euclidean metric, where sum x + sum y - 2 sum min does not hold.
 //
-// Written over vectors of the compiler, as wide as the 64-bit sums of the instruction set.
+// Written over vectors of the compiler, as wide as the instruction set has them. Diffs are 32-bit lanes; they are added
+// in 64 bits as even and odd lanes apart, because widening a vector costs gcc 12 a chain of shuffles.
 #pragma once
 #include <cstring>
 #include <vector>
@@ -12,15 +13,9 @@
 
 namespace nearhit::NEARHIT_ISA {
 
-#if defined(NEARHIT_AVX512)
-constexpr int WIDTH = 8;
-#elif defined(NEARHIT_AVX2)
-constexpr int WIDTH = 4;
-#else
-constexpr int WIDTH = 2;
-#endif
-typedef uint32_t Narrow __attribute__((vector_size(4 * WIDTH), aligned(4), may_alias));
-typedef uint64_t Broad __attribute__((vector_size(8 * WIDTH)));
+constexpr int BYTES = 4 * LANES;
+typedef uint32_t Narrow __attribute__((vector_size(BYTES), aligned(4), may_alias));
+typedef uint64_t Broad __attribute__((vector_size(BYTES)));
 
 inline uint32_t known_diff(const RecipeView& r, uint32_t x, uint32_t y, bool numeric) {
     return numeric ? diff_code(r, apart(x, y)) : x == y ? 0 : r.mismatch;
@@ -94,53 +89,59 @@ struct ExactTarget {
     }
 };
 
-inline Broad widen(Narrow x) { return __builtin_convertvector(x, Broad); }
-inline Broad square_codes(Broad d) { return (d * d + (1u << 30)) >> 31; }
+inline Broad even(Narrow x) { return (Broad)x & 0xFFFFFFFFu; }
+inline Broad odd(Narrow x) { return (Broad)x >> 32; }
+inline Broad squares(Broad d) { return (d * d + (1u << 30)) >> 31; }
+// (The mask is for unknown cells, whose "diff" exceeds a code: it must not spill into the lane beside it.)
+inline Narrow square_codes(Narrow d) { return (Narrow)((squares(even(d)) & 0xFFFFFFFFu) | squares(odd(d)) << 32); }
 
-template <DiffKind KIND> inline Broad diff_codes(const RecipeView& r, Narrow d) {
-    if constexpr (KIND == DiffKind::linear) return widen(d);
-    if constexpr (KIND == DiffKind::squared) return square_codes(widen(d));
-    Broad out;
-    for (int l = 0; l < WIDTH; ++l) out[l] = ramp_code(d[l], r.ramp_equal, r.ramp_slope, r.grid);
-    return out;
+template <DiffKind KIND> inline Narrow diff_codes(const RecipeView& r, Narrow d) {
+    if constexpr (KIND == DiffKind::linear) return d;
+    if constexpr (KIND == DiffKind::squared) return square_codes(d);
+    for (int l = 0; l < LANES; ++l) d[l] = ramp_code(d[l], r.ramp_equal, r.ramp_slope, r.grid);
+    return d;
 }
 
 // Distances of one target to the 64 rows of a panel, of one class. What is the same for all rows is asked once.
 template <DiffKind KIND, bool EUCLIDEAN>
 inline void exact_panel(const TableView& t, const RecipeView& r, const Expected& e, const ExactTarget& target,
                         const uint32_t* if_other_unknown, const uint32_t* panel, const uint32_t* toward, uint64_t* out) {
-    constexpr int SUMS = 4;
+    constexpr int VECTORS = LANES == 16 ? 4 : 2;
     const auto read = [](const uint32_t* p) { return *reinterpret_cast<const Narrow*>(p); };
-    for (int start = 0; start < PANEL; start += SUMS * WIDTH) {
-        Broad sum[SUMS] = {};
+    for (int start = 0; start < PANEL; start += VECTORS * LANES) {
+        Broad evens[VECTORS] = {}, odds[VECTORS] = {};
         const auto add_all = [&](auto diff_at) {
-            repeat<SUMS>([&](auto s) {
-                const Broad diff = diff_at(start + s * WIDTH);
-                sum[s] += EUCLIDEAN ? square_codes(diff) : diff;
+            repeat<VECTORS>([&](auto v) {
+                Narrow diff = diff_at(start + v * LANES);
+                if constexpr (EUCLIDEAN) diff = square_codes(diff);
+                evens[v] += even(diff);
+                odds[v] += odd(diff);
             });
         };
         for (size_t a = 0; a < t.n_features(); ++a) {
             const int slot = e.slot(a);
             const uint32_t x = target.codes[a], *codes = panel + a * PANEL;
-            const auto known_diffs = [&](Narrow y) {
-                const Narrow own = y - y + x;
-                return a < t.n_numeric ? diff_codes<KIND>(r, y > own ? y - own : own - y) : widen((Narrow)(y != own) & r.mismatch);
-            };
             if (x == UNKNOWN) {
                 const uint32_t* expected = toward + static_cast<size_t>(slot) * PANEL;
-                add_all([&](int at) { return widen(read(expected + at)); });
-            } else if (slot < 0) {
-                add_all([&](int at) { return known_diffs(read(codes + at)); });
-            } else {
-                const uint64_t expected = if_other_unknown[slot];
+                add_all([&](int at) { return read(expected + at); });
+                continue;
+            }
+            const Narrow own = Narrow{} + x, unknown = Narrow{} + UNKNOWN;
+            const Narrow expected = Narrow{} + (slot < 0 ? 0 : if_other_unknown[slot]), mismatch = Narrow{} + r.mismatch;
+            if (a < t.n_numeric)
+                add_all([&](int at) {
+                    const Narrow y = read(codes + at), diff = diff_codes<KIND>(r, y > own ? y - own : own - y);
+                    return y == unknown ? expected : diff;
+                });
+            else
                 add_all([&](int at) {
                     const Narrow y = read(codes + at);
-                    const Broad known = widen((Narrow)(y != UNKNOWN)), mask = known | known << 32;
-                    return (known_diffs(y) & mask) | (~mask & expected);
+                    return y == unknown ? expected : y == own ? Narrow{} : mismatch;
                 });
-            }
         }
-        std::memcpy(out + start, sum, sizeof sum);
+        repeat<VECTORS>([&](auto v) {
+            for (int l = 0; l < LANES; ++l) out[start + v * LANES + l] = l % 2 ? odds[v][l / 2] : evens[v][l / 2];
+        });
     }
 }
 

@@ -54,14 +54,31 @@ public:
     }
 
 private:
+    // A running sum of 128 bits in as many 64-bit limbs as it needs: without row weights one is enough.
+    class RunningSum {
+    public:
+        void push(Wide value) {
+            if (high_.empty() && value >> 64) high_.assign(low_.size(), 0);
+            low_.push_back(static_cast<uint64_t>(value));
+            if (value >> 64 || !high_.empty()) high_.push_back(static_cast<uint64_t>(value >> 64));
+        }
+        Wide operator[](size_t i) const { return static_cast<Wide>(high_.empty() ? 0 : high_[i]) << 64 | low_[i]; }
+        Wide last() const { return (*this)[low_.size() - 1]; }
+
+    private:
+        std::vector<uint64_t> low_, high_;
+    };
     struct Known {                        // the known values of one class
         std::vector<uint32_t> codes;      // numeric: in ascending order
-        std::vector<int64_t> units;       // the weight of each code above; nominal: of each category
-        std::vector<Wide> before_units, before_codes;
+        std::vector<int64_t> units;       // the weight of each code above, empty if all are 1; nominal: of each category
+        RunningSum before_units, before_codes;
         Wide units_total = 0;
+
+        Wide weight(size_t v) const { return units.empty() ? 1 : static_cast<Wide>(units[v]); }
+        Wide weight_before(size_t v) const { return units.empty() ? v : before_units[v]; }
     };
     struct Column {
-        std::vector<Known> classes;       // the last is the whole table
+        std::vector<Known> classes;       // the last is the whole table, learnt only for classes without a known value
         std::vector<uint32_t> pairs;
         const Known& of(size_t c) const { return classes[c].units_total ? classes[c] : classes.back(); }
     };
@@ -76,9 +93,13 @@ private:
             if (t_.known(i, a)) rows.push_back(i);
         if (a < t_.n_numeric)
             std::sort(rows.begin(), rows.end(), [&](size_t i, size_t j) { return t_.code(i, a) < t_.code(j, a); });
-        for (size_t i : rows)
-            for (size_t c : {static_cast<size_t>(t_.class_of[i]), n_classes_}) add_value(column.classes[c], a, i);
-        for (Known& known : column.classes) sum_up(known);
+        for (size_t i : rows) add_value(column.classes[static_cast<size_t>(t_.class_of[i])], a, i);
+        bool all_known = true;
+        for (size_t c = 0; c < n_classes_; ++c) all_known &= column.classes[c].units_total != 0;
+        if (!all_known)
+            for (size_t i : rows) add_value(column.classes[n_classes_], a, i);
+        if (a < t_.n_numeric)
+            for (Known& known : column.classes) sum_up(known);
         return column;
     }
 
@@ -86,7 +107,7 @@ private:
         known.units_total += static_cast<Wide>(t_.weight(i));
         if (a < t_.n_numeric) {
             known.codes.push_back(t_.code(i, a));
-            known.units.push_back(t_.weight(i));
+            if (t_.units) known.units.push_back(t_.weight(i));
         } else {
             known.units.resize(static_cast<size_t>(t_.n_codes[a - t_.n_numeric]), 0);
             known.units[t_.code(i, a)] += t_.weight(i);
@@ -95,14 +116,13 @@ private:
 
     static void sum_up(Known& known) {
         Wide units = 0, codes = 0;
-        for (size_t v = 0; v < known.codes.size(); ++v) {
-            known.before_units.push_back(units);
-            known.before_codes.push_back(codes);
-            units += static_cast<Wide>(known.units[v]);
-            codes += static_cast<Wide>(known.units[v]) * known.codes[v];
+        for (size_t v = 0; v <= known.codes.size(); ++v) {
+            if (!known.units.empty()) known.before_units.push(units);
+            known.before_codes.push(codes);
+            if (v == known.codes.size()) break;
+            units += known.weight(v);
+            codes += known.weight(v) * known.codes[v];
         }
-        known.before_units.push_back(units);
-        known.before_codes.push_back(codes);
     }
 
     // Sums of units * diff over the known values.
@@ -110,13 +130,11 @@ private:
         if (r_.diff == DiffKind::linear) {
             const size_t below = static_cast<size_t>(
                 std::upper_bound(known.codes.begin(), known.codes.end(), x) - known.codes.begin());
-            const Wide under = known.before_units[below] * x - known.before_codes[below];
-            return under + (known.before_codes.back() - known.before_codes[below]) -
-                   (known.units_total - known.before_units[below]) * x;
+            const Wide units = known.weight_before(below), codes = known.before_codes[below];
+            return (units * x - codes) + (known.before_codes.last() - codes) - (known.units_total - units) * x;
         }
         Wide sum = 0;
-        for (size_t v = 0; v < known.codes.size(); ++v)
-            sum += static_cast<Wide>(known.units[v]) * diff_code(r_, apart(x, known.codes[v]));
+        for (size_t v = 0; v < known.codes.size(); ++v) sum += known.weight(v) * diff_code(r_, apart(x, known.codes[v]));
         return sum;
     }
     Wide nominal_sum(const Known& known, uint32_t category) const {
@@ -134,12 +152,12 @@ private:
     }
     uint32_t pair(size_t slot, const Known& known, const Known& other) const {
         if (!known.units_total || !other.units_total) return 0;
-        const bool numeric = features_[slot] < t_.n_numeric;
         Wide sum = 0;
-        for (size_t v = 0; v < known.units.size(); ++v)
-            if (known.units[v])
-                sum += static_cast<Wide>(known.units[v]) *
-                       (numeric ? numeric_sum(other, known.codes[v]) : nominal_sum(other, static_cast<uint32_t>(v)));
+        if (features_[slot] < t_.n_numeric)
+            for (size_t v = 0; v < known.codes.size(); ++v) sum += known.weight(v) * numeric_sum(other, known.codes[v]);
+        else
+            for (size_t v = 0; v < known.units.size(); ++v)
+                if (known.units[v]) sum += static_cast<Wide>(known.units[v]) * nominal_sum(other, static_cast<uint32_t>(v));
         return divide_rounded(sum, known.units_total * other.units_total);
     }
 
