@@ -40,7 +40,7 @@ class Options:
 class Fit:
     """The weights and how they came about."""
 
-    weights: npt.NDArray[np.floating]
+    weights: npt.NDArray[np.float64]
     fewest_neighbours: float
     n_targets: float
     ran_on: str

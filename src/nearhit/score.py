@@ -16,7 +16,7 @@ from nearhit.recipes import Recipe
 from nearhit.sweep import Plan, Sums, counts_places, fraction_bits, hit_group, n_groups, places
 from nearhit.table import Classes, Table
 
-FloatArray = npt.NDArray[np.floating]
+FloatArray = npt.NDArray[np.float64]
 
 
 def score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatArray:

@@ -42,9 +42,9 @@ class Wide:
     def __getitem__(self, place: Any) -> Wide:
         return Wide(self.high[place], self.low[place])
 
-    def scaled(self, factor: float) -> npt.NDArray[np.floating]:
+    def scaled(self, factor: float) -> npt.NDArray[np.float64]:
         """As floats times a factor; two roundings whatever the history of the sum."""
-        return (self.high * 2.0**LIMB_BITS + self.low) * factor
+        return (self.high.astype(np.float64) * 2.0**LIMB_BITS + self.low) * factor
 
 
 @dataclass(frozen=True, eq=False)
