@@ -332,20 +332,31 @@ def test_values_of_any_size_are_fine():
 # -------------------------------------------------------------------------------------------------- settings
 
 
-def test_the_bound_on_pair_storage(xor):
-    before = nearhit.get_config()["pair_memory"]
-    try:
-        nearhit.set_config(pair_memory=2**20)
-        n = 2**20 // bytes_for_one_row(1) + 1
-        with pytest.raises(
-            ValueError, match=r"more than the bound on pair storage of 1 MiB. Raise it with .*set_config"
-        ):
-            ReliefF().fit(np.arange(n)[:, None], np.arange(n) % 2)
-        np.testing.assert_array_equal(ReliefF().fit(*xor).weights_, ReliefF(n_jobs=1).fit(*xor).weights_)
-    finally:
-        nearhit.set_config(pair_memory=before)
-    with pytest.raises(ValueError, match="at least 1 MiB"):
+@pytest.fixture
+def own_settings(monkeypatch):
+    monkeypatch.setattr("nearhit.settings._settings", {})
+    monkeypatch.delenv("NEARHIT_PAIR_MEMORY", raising=False)
+
+
+def test_the_bound_on_pair_storage(xor, own_settings):
+    assert nearhit.get_config() == {"pair_memory": 256 * 2**20}
+    nearhit.set_config(pair_memory=2**20)
+    n = 2**20 // bytes_for_one_row(1) + 1
+    with pytest.raises(ValueError, match=r"more than the bound on pair storage of 1 MiB. Raise it with .*set_config"):
+        ReliefF().fit(np.arange(n)[:, None], np.arange(n) % 2)
+    small_batches = ReliefF().fit(*xor).weights_
+    nearhit.set_config(pair_memory=2**28)
+    np.testing.assert_array_equal(ReliefF().fit(*xor).weights_, small_batches)
+    with pytest.raises(ValueError, match="pair_memory must be a whole number of bytes, at least 1 MiB"):
         nearhit.set_config(pair_memory=5)
+
+
+def test_the_bound_from_the_environment(own_settings, monkeypatch):
+    monkeypatch.setenv("NEARHIT_PAIR_MEMORY", "3000000")
+    assert nearhit.get_config() == {"pair_memory": 3_000_000}
+    monkeypatch.setenv("NEARHIT_PAIR_MEMORY", "1 GB")
+    with pytest.raises(ValueError, match="NEARHIT_PAIR_MEMORY must be a whole number of bytes"):
+        nearhit.get_config()
 
 
 def test_a_kernel_can_be_forced(monkeypatch, xor, capsys):

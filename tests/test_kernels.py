@@ -105,6 +105,17 @@ def test_distances_that_differ_by_one_code_are_told_apart(kernel):
     assert_same_sums(sums_of(recipe, made, kernel), sums_of(recipe, made, REFERENCE))
 
 
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_rows_that_the_filter_rounds_differently_are_compared_by_their_bounds(kernel):
+    """In filter units from the origin: 7 * 100 + 105 = 805, exactly on the filter's grid, and 8 * 100.5 = 804, which the
+    filter takes for 8 * 101 = 808. The second is nearer: it must be kept by its lower bound 808 - 8 * 0.5."""
+    units = np.array([[0] * 8, [100] * 7 + [105], [100.5] * 8, [2**15] * 8])
+    made = simple_data(units / 2**15, np.array([0, 1, 1, 0]))
+    assert made.grid == 2**31
+    recipe = replace(recipes.RELIEFF, k=1)
+    assert_same_sums(sums_of(recipe, made, kernel), sums_of(recipe, made, REFERENCE))
+
+
 def test_a_node_of_a_tree_keeps_the_ranges_of_the_root():
     rng = np.random.default_rng(2)
     root = simple_data(rng.random((90, 5)), rng.integers(0, 3, 90))

@@ -9,7 +9,9 @@ from nearhit.kernels.native import NativeKernel, instruction_sets
 from nearhit.kernels.reference import ReferenceKernel
 
 KERNEL_VARIABLE = "NEARHIT_KERNEL"
-_settings: dict[str, int] = {"pair_memory": 256 * 2**20}
+PAIR_MEMORY_VARIABLE = "NEARHIT_PAIR_MEMORY"
+LEAST_PAIR_MEMORY = 2**20
+_settings: dict[str, int] = {}
 
 
 def set_config(*, pair_memory: int) -> None:
@@ -18,21 +20,31 @@ def set_config(*, pair_memory: int) -> None:
     Parameters
     ----------
     pair_memory : int
-        Bytes that may hold pairs of rows (distances and candidates) at any time, over all threads; 256 MiB by default.
+        Bytes that may hold pairs of rows (distances and candidates) at any time, over all threads; 256 MiB by default,
+        or what the environment variable NEARHIT_PAIR_MEMORY says.
 
     Examples
     --------
     >>> import nearhit
     >>> nearhit.set_config(pair_memory=256 * 2**20)
     """
-    if not isinstance(pair_memory, int) or pair_memory < 2**20:
-        raise ValueError(f"pair_memory must be a whole number of bytes, at least 1 MiB (1048576); got {pair_memory!r}.")
-    _settings["pair_memory"] = pair_memory
+    _settings["pair_memory"] = _checked(pair_memory, "pair_memory")
 
 
 def get_config() -> dict[str, int]:
     """The settings of this process."""
+    if "pair_memory" not in _settings:
+        given = os.environ.get(PAIR_MEMORY_VARIABLE, "")
+        return {"pair_memory": _checked(int(given) if given.isdigit() else given, PAIR_MEMORY_VARIABLE) if given else 2**28}
     return dict(_settings)
+
+
+def _checked(pair_memory: Any, name: str) -> int:
+    if not isinstance(pair_memory, int) or pair_memory < LEAST_PAIR_MEMORY:
+        raise ValueError(
+            f"{name} must be a whole number of bytes, at least 1 MiB ({LEAST_PAIR_MEMORY}); got {pair_memory!r}."
+        )
+    return pair_memory
 
 
 def available_kernels() -> list[str]:
@@ -70,10 +82,8 @@ def show_config() -> None:
     from nearhit.engines import count_threads
 
     there = available_kernels()
-    print(
-        f"nearhit {__version__} (Python {platform.python_version()}, NumPy {numpy.__version__}, "
-        f"scikit-learn {sklearn.__version__})"
-    )
+    versions = f"Python {platform.python_version()}, NumPy {numpy.__version__}, scikit-learn {sklearn.__version__}"
+    print(f"nearhit {__version__} ({versions})")
     print(f"kernels      {', '.join(there)}   (in use: {choose_kernel().name}; force one with {KERNEL_VARIABLE}=NAME)")
     print(f"threads      {count_threads(None)}")
-    print(f"pair memory  {_settings['pair_memory'] / 2**20:.0f} MiB   (nearhit.set_config(pair_memory=BYTES))")
+    print(f"pair memory  {get_config()['pair_memory'] / 2**20:.0f} MiB   ({PAIR_MEMORY_VARIABLE}=BYTES)")
