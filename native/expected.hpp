@@ -138,8 +138,7 @@ private:
         return sum;
     }
     Wide nominal_sum(const Known& known, uint32_t category) const {
-        const Wide same = category < known.units.size() ? static_cast<Wide>(known.units[category]) : 0;
-        return (known.units_total - same) * r_.mismatch;
+        return (known.units_total - static_cast<Wide>(known.units[category])) * r_.mismatch;
     }
 
     void learn_pairs(size_t slot) {

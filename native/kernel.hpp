@@ -285,7 +285,8 @@ private:
             counter16_.count(t_.nominal16 + i * m, t_.nominal16 + n.row * m, m, amount, sums + t_.n_numeric);
     }
 
-    // All other rows: the diffs are written down first. What is expected of unknown values was found with the target.
+    // All other rows: the diffs are written down first. What is expected of unknown values was found with the target;
+    // by rule C it counts in the distance only.
     const uint32_t* read_diffs(size_t t, size_t j) {
         const ExactTarget& own = exact_targets_[t];
         const size_t place = k_.order_.place_of[j], slots = k_.expected_.size();
@@ -294,7 +295,8 @@ private:
         for (size_t a = 0; a < t_.n_features(); ++a) {
             const uint32_t x = own.codes[a];
             const auto slot = static_cast<size_t>(k_.expected_.slot(a));
-            if (x == UNKNOWN) diff_row_[a] = own_unknown[slot * PANEL];
+            if (r_.rule == Rule::skip && (x == UNKNOWN || !t_.known(j, a))) diff_row_[a] = 0;
+            else if (x == UNKNOWN) diff_row_[a] = own_unknown[slot * PANEL];
             else if (!t_.known(j, a)) diff_row_[a] = other_unknown[slot];
             else diff_row_[a] = known_diff(r_, x, t_.code(j, a), a < t_.n_numeric);
         }

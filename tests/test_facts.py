@@ -237,27 +237,32 @@ def test_the_euclidean_metric_changes_the_neighbour_and_not_the_diff():
 
 
 def test_rules_for_an_unknown_category():
-    """One column; row 0 unknown. Class a: ?, u, u, v; class b: v, v, w, w. k = all, so every pair counts."""
-    X = np.array([[None], ["u"], ["u"], ["v"], ["v"], ["v"], ["w"], ["w"]], object)
-    y = list("aaaabbbb")
+    """Class a: ? ? u u v; class b: v v w w. k = all, so every pair counts, and hits and misses have different holes."""
+    X = np.array([[None], [None], ["u"], ["u"], ["v"], ["v"], ["v"], ["w"], ["w"]], object)
+    y = list("aaaaabbbb")
     P_a = {"u": 2 / 3, "v": 1 / 3, "w": 0.0}
     values, n_values = [row[0] for row in X], 3
 
     def diff(i, j, rule):
         if values[i] is not None and values[j] is not None:
             return float(values[i] != values[j])
-        return 1 - 1 / n_values if rule == "uniform" else 1 - P_a[values[j] or values[i]]
+        if rule == "uniform":
+            return 1 - 1 / n_values
+        if values[i] is None and values[j] is None:
+            return 1 - sum(p * p for p in P_a.values())
+        return 1 - P_a[values[j] or values[i]]
 
-    def means(rule, pairs):
-        if rule == "skip":  # K94 section 3, C: only the known pairs, and their mean stands for all
+    def mean(rule, pairs):
+        if rule == "skip":  # K94 section 3, C: one mean over all known pairs, hits and misses apart
             pairs, rule = [(i, j) for i, j in pairs if values[i] is not None and values[j] is not None], "uniform"
-        return np.mean([diff(i, j, rule) for i, j in pairs])
+        group = [y.count(y[j]) - (y[i] == y[j]) for i, j in pairs]  # a neighbour weighs 1 / (rows of its group)
+        return np.average([diff(i, j, rule) for i, j in pairs], weights=1 / np.array(group))
 
-    hits = [(i, j) for i in range(8) for j in range(8) if i != j and y[i] == y[j]]
-    misses = [(i, j) for i in range(8) for j in range(8) if y[i] != y[j]]
+    pairs = [(i, j) for i in range(9) for j in range(9) if i != j]
     for rule in ("expected", "uniform", "skip"):
-        expected = means(rule, misses) - means(rule, hits)
-        assert ReliefF("all", missing=rule).fit(X, y).weights_ == pytest.approx([expected], **EXACT)
+        hits = mean(rule, [(i, j) for i, j in pairs if y[i] == y[j]])
+        misses = mean(rule, [(i, j) for i, j in pairs if y[i] != y[j]])
+        assert ReliefF("all", missing=rule).fit(X, y).weights_ == pytest.approx([misses - hits], **EXACT)
 
 
 def test_two_unknown_categories():

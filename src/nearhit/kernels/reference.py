@@ -52,6 +52,8 @@ def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> Sums:
         diff = handle.diffs_from(i)
         distance = handle.distances(diff)
         is_known = handle.is_known & handle.is_known[i]
+        if handle.recipe.unknown == "skip":  # rule C: such pairs count in the distance, not in the update
+            diff = diff * is_known
         for g in range(groups):
             members, unit_weight, multiple, found = neighbours(handle, i, g, distance)
             fewest[c, g] = min(fewest[c, g], found)
