@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from generated import (
+    Data,
     assert_same_sums,
     class_recipes,
     data,
@@ -86,10 +87,15 @@ def test_many_columns_need_a_coarser_filter(kernel):
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 @pytest.mark.parametrize("k", [1, 300, None])
-def test_massive_ties_make_the_lists_grow(kernel, k):
-    """Two binary columns: hundreds of rows at every distance, more than the first size of a candidate list."""
+@pytest.mark.parametrize("nominal", [False, True])
+def test_massive_ties_make_the_lists_grow(kernel, k, nominal):
+    """Two binary columns: hundreds of rows at every distance, more than the first size of a candidate list, and more
+    neighbours than a byte can count."""
     rng = np.random.default_rng(1)
-    made = simple_data(rng.integers(0, 2, (2500, 2)).astype(float), rng.integers(0, 2, 2500))
+    codes, y = rng.integers(0, 2, (2500, 2)), rng.integers(0, 2, 2500)
+    empty = np.zeros((2500, 0))
+    X, codes = (empty, codes) if nominal else (codes.astype(float), empty.astype(int))
+    made = Data(X, codes, None, y, None).table()
     targets = rng.choice(2500, 5, replace=False)
     recipe = replace(recipes.RELIEFF, k=k)
     expected = sums_of(recipe, made, REFERENCE, targets=targets)
@@ -129,8 +135,6 @@ def test_a_node_of_a_tree_keeps_the_ranges_of_the_root():
 
 
 def test_several_targets_stand_in_one_table():
-    from generated import Data
-
     rng = np.random.default_rng(3)
     made = Data(rng.random((40, 3)), np.zeros((40, 0), int), None, rng.integers(0, 2, 40), None).table()
     numbers = Numbers(rng.integers(0, 2**31, 40).astype(np.uint32))
@@ -141,6 +145,4 @@ def test_several_targets_stand_in_one_table():
 
 
 def simple_data(X, y):
-    from generated import Data
-
     return Data(X, np.zeros((len(X), 0), int), None, y, None).table()
