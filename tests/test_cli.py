@@ -25,8 +25,11 @@ import typer
 from typer.testing import CliRunner
 
 import nearhit
-from nearhit import cli, command
-from nearhit.cli import OPTION_OF, app
+from nearhit import command
+from nearhit.command import app as app_module
+from nearhit.command import results, screen
+from nearhit.command.app import app
+from nearhit.command.options import METHODS, OPTION_OF
 
 GOLD = Path(__file__).parent / "gold"
 COMMAND = [sys.executable, "-W", "error", "-m", "nearhit.command"]
@@ -124,11 +127,11 @@ def test_features_that_matter_together_lead(folder):
 def test_the_same_input_gives_the_same_bytes_and_no_place(folder):
     for out in ("one", "two"):
         assert rank("t.csv", "-t", "outcome", "--out", out).exit_code == 0
-    for name in cli.RESULTS:
+    for name in results.RESULTS:
         content = (folder / "one" / name).read_bytes()
         assert content == (folder / "two" / name).read_bytes()
         assert str(folder).encode() not in content
-    assert sorted(os.listdir(folder / "one")) == sorted(cli.RESULTS)
+    assert sorted(os.listdir(folder / "one")) == sorted(results.RESULTS)
 
 
 def test_scores_csv_holds_the_weights_to_the_last_bit(folder):
@@ -198,10 +201,10 @@ def printed(folder, monkeypatch, where: io.StringIO, columns: int) -> str:
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", str(columns))
     reports = []
-    monkeypatch.setattr(cli, "to_json", lambda report: reports.append(report) or "")
+    monkeypatch.setattr(app_module, "to_json", lambda report: reports.append(report) or "")
     (folder / "long.csv").write_text(table_text().replace("left", LONG_NAME))
     assert rank("long.csv", "-t", "outcome", "--json", "--select", "gap").exit_code == 0
-    return cli.to_table(reports[0], None, where)
+    return screen.to_table(reports[0], None, where)
 
 
 LONG_NAME = "a_name_of_fifty_letters_that_must_not_be_cut_short"
@@ -239,7 +242,7 @@ def test_a_name_cannot_move_the_cursor(folder):
 def test_a_stream_that_takes_only_ascii_gets_it(monkeypatch):
     stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
     monkeypatch.setattr(sys, "stdout", stream)
-    cli.put("größe  ██▍ ✓\n… 3 more\n")
+    screen.put("größe  ██▍ ✓\n… 3 more\n")
     assert stream.buffer.getvalue() == b"gr\\xf6\\xdfe  ## x\n... 3 more\n"
 
 
@@ -255,7 +258,7 @@ def test_a_stream_that_takes_only_ascii_gets_it(monkeypatch):
     ],
 )
 def test_weights_are_readable_at_every_size(weight, largest, text):
-    assert cli._weight_text(weight, largest) == text
+    assert screen._weight_text(weight, largest) == text
 
 
 # --- input --------------------------------------------------------------------------------------------------
@@ -447,7 +450,7 @@ def test_every_parameter_has_an_option(parameter):
 
 
 def test_no_option_sets_what_no_estimator_has():
-    accepted = {name for method in cli.METHODS.values() for name in inspect.signature(method).parameters}
+    accepted = {name for method in METHODS.values() for name in inspect.signature(method).parameters}
     assert set(OPTION_OF) == accepted
 
 
@@ -581,9 +584,9 @@ def test_unreadable_files_are_refused(folder):
 
 
 def test_results_are_refused_before_the_work_where_they_cannot_be_written(folder, monkeypatch):
-    monkeypatch.setattr(cli, "read_table", None)  # would fail if it came to that
+    monkeypatch.setattr(app_module, "read_table", None)  # would fail if it came to that
     assert "is a file" in refused("t.csv", "-t", "outcome", "--out", "t.csv")
-    monkeypatch.setattr(cli, "find_spec", lambda name: None)
+    monkeypatch.setattr(results, "find_spec", lambda name: None)
     assert 'pip install "nearhit[report]"' in refused("t.csv", "-t", "outcome", "--out", "out")
 
 
@@ -729,7 +732,7 @@ def test_the_installed_command_reads_stdin(folder):
 @pytest.mark.parametrize("missing", command.EXTRA)
 def test_without_its_extra_the_command_says_what_to_install(missing, monkeypatch, capsys):
     for name in list(sys.modules):
-        if name in ("nearhit.cli", "nearhit.files") or name.startswith(f"{missing}."):
+        if name.startswith(("nearhit.command.", f"{missing}.")):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     assert command.main() == 2
@@ -739,7 +742,9 @@ def test_without_its_extra_the_command_says_what_to_install(missing, monkeypatch
 
 
 def test_another_missing_module_is_a_fault(monkeypatch):
-    monkeypatch.delitem(sys.modules, "nearhit.cli")
+    for name in list(sys.modules):
+        if name.startswith("nearhit.command."):
+            monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "csv", None)
     with pytest.raises(ModuleNotFoundError):
         command.main()

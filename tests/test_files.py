@@ -9,16 +9,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from nearhit.files import (
-    MISSING,
-    Refusal,
-    Sidecar,
-    check_directory,
-    did_you_mean,
-    read_sidecar,
-    read_table,
-    write_together,
-)
+from nearhit.command.all_or_nothing import check_directory, write_together
+from nearhit.command.csv_tables import MISSING
+from nearhit.command.messages import Refusal, did_you_mean
+from nearhit.command.sidecar import Sidecar, read_sidecar
+from nearhit.command.tables import read_table
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from nearhit import intake
-from nearhit.intake import Columns, NominalBlock, NumericBlock, read_columns
+from nearhit.intake import Columns, NominalBlock, NumericBlock, codes, read_columns, source
 
 NAN = float("nan")
 
@@ -890,7 +889,7 @@ def test_stripes_of_any_size_cover_the_array(monkeypatch, shape, order):
     rng = np.random.default_rng(3)
     whole = rng.integers(0, 9, shape)
     for cells in (1, 7, 129, 10**6):
-        monkeypatch.setattr(intake, "STRIPE_CELLS", cells)
+        monkeypatch.setattr(codes, "STRIPE_CELLS", cells)
         for X in (whole, np.where(rng.random(shape) < 0.2, NAN, whole)):
             block = the_block(read_columns(np.array(X, order=order), [True] * shape[1]))
             low = np.fmin.reduce(X, axis=0)
@@ -979,9 +978,9 @@ def test_implicit_zeros_are_values_and_the_dtype_stays():
 @pytest.mark.parametrize("dtype, cell", [("f8", 8), ("f4", 4), ("i1", 4)])
 def test_a_sparse_matrix_that_is_too_large_dense_is_refused_with_the_number(monkeypatch, dtype, cell):
     X = scipy.sparse.csr_array((10, 10), dtype=dtype)
-    monkeypatch.setattr(intake, "DENSE_LIMIT_BYTES", 100 * cell)
+    monkeypatch.setattr(source, "DENSE_LIMIT_BYTES", 100 * cell)
     assert content(read_columns(X)) == [numeric(*[0] * 10)] * 10
-    monkeypatch.setattr(intake, "DENSE_LIMIT_BYTES", 100 * cell - 1)
+    monkeypatch.setattr(source, "DENSE_LIMIT_BYTES", 100 * cell - 1)
     with pytest.raises(
         ValueError, match=rf"at most {100 * cell - 1} bytes .* this one takes {100 * cell}\. Select fewer"
     ):

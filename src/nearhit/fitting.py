@@ -97,7 +97,8 @@ def _share_pair_memory(table: Table, threads: int) -> tuple[int, int]:
     if one_row > bound:
         raise ValueError(
             f"the neighbours of one row may take {one_row / 2**20:.0f} MiB, more than the bound on pair storage of "
-            f"{bound / 2**20:.0f} MiB. Raise it with nearhit.set_config(pair_memory={one_row}) or NEARHIT_PAIR_MEMORY={one_row}, or use fewer rows."
+            f"{bound / 2**20:.0f} MiB. Raise it with nearhit.set_config(pair_memory={one_row}) or "
+            f"NEARHIT_PAIR_MEMORY={one_row}, or use fewer rows."
         )
     threads = min(threads, bound // one_row)
     return threads, bound // threads

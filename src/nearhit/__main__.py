@@ -1,0 +1,8 @@
+"""``python -m nearhit`` is the command `nearhit`."""
+
+import sys
+
+from nearhit.command import main
+
+if __name__ == "__main__":
+    sys.exit(main())

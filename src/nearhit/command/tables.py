@@ -1,0 +1,162 @@
+"""Tables in: a file of one of five formats, or the standard input, becomes a polars data frame.
+
+The types of the columns are the file's own, or, where a file has none (CSV), what every single cell of a column says:
+numbers if all known cells are numbers, text otherwise. Rows are never dropped or padded. Whatever cannot be read is
+refused in one sentence that says what to do.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+import polars as pl
+import polars.selectors as cs
+
+from nearhit.command.arff_tables import read_arff
+from nearhit.command.csv_tables import read_csv
+from nearhit.command.messages import Refusal, did_you_mean, first_line
+
+STDIN = "-"
+FORMAT_OF_SUFFIX = {
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".arrow": "arrow",
+    ".arrows": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
+    ".arff": "arff",
+}
+FORMATS = tuple(dict.fromkeys(FORMAT_OF_SUFFIX.values()))
+SEPARATOR_OF = {"csv": ",", "tsv": "\t"}
+GZIP, PARQUET, ARROW_FILE, FEATHER_1 = b"\x1f\x8b", b"PAR1", b"ARROW1", b"FEA1"
+
+
+def read_table(source: str, format: str | None = None, separator: str | None = None) -> pl.DataFrame:
+    """Read a table with a header.
+
+    Parameters
+    ----------
+    source : str
+        Path of a file, or "-" for the standard input. CSV, TSV and ARFF may be compressed by gzip.
+    format : {"csv", "tsv", "parquet", "arrow", "arff"}, optional
+        By default what the name ends in; CSV on the standard input.
+    separator : str, optional
+        What stands between the cells of a CSV file, if not a comma (a tab for TSV).
+
+    Returns
+    -------
+    polars.DataFrame
+        With at least one row, and columns that have different names.
+
+    Raises
+    ------
+    Refusal
+        If there is no such file, or it cannot be read as a table.
+    """
+    _refuse_missing(source)
+    format = format or _format_of(source)
+    if format not in FORMATS:
+        raise Refusal(f"--format must be one of {', '.join(FORMATS)}; got {format!r}.")
+    if separator is not None and (format not in SEPARATOR_OF or len(separator.encode()) != 1):
+        raise Refusal(f"--separator must be one ASCII character, and for CSV only; got {separator!r} for {format}.")
+    name = short_name(source)
+    data = _bytes_of(source)
+    if not data:
+        raise Refusal(f"{name} is empty.")
+    if format in SEPARATOR_OF:
+        _refuse_other_than_text(name, data)
+        frame = read_csv(name, data, separator or SEPARATOR_OF[format])
+    elif format == "arff":
+        frame = read_arff(name, data)
+    else:
+        frame = _read_binary(name, data, format)
+    if not frame.height:
+        raise Refusal(f"{name} has a header and no rows.")
+    return frame
+
+
+def short_name(source: str) -> str:
+    """How messages and results call a file: without its folders."""
+    return "the standard input" if source == STDIN else Path(source).name
+
+
+def _format_of(source: str) -> str:
+    if source == STDIN:
+        return "csv"
+    suffixes = [suffix.lower() for suffix in Path(source).suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    if not suffixes or suffixes[-1] not in FORMAT_OF_SUFFIX:
+        raise Refusal(
+            f"the name {short_name(source)!r} does not end in {', '.join(FORMAT_OF_SUFFIX)} or .csv.gz; say which "
+            f"format it has with --format {'|'.join(FORMATS)}."
+        )
+    return FORMAT_OF_SUFFIX[suffixes[-1]]
+
+
+def _refuse_missing(source: str) -> None:
+    path = Path(source)
+    if source == STDIN or (path.exists() and not path.is_dir()):
+        return
+    if path.exists():
+        raise Refusal(f"{source} is a directory; name a file in it.")
+    raise Refusal(f"there is no file {source}.{_nearest_file(path)}")
+
+
+def _bytes_of(source: str) -> bytes:
+    if source == STDIN:
+        return sys.stdin.buffer.read()
+    try:
+        data = Path(source).read_bytes()
+    except OSError as error:
+        raise Refusal(f"cannot read {source}: {error.strerror}.") from None
+    if not data.startswith(GZIP):
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise Refusal(f"cannot unpack {short_name(source)}: {error}. Is the file complete?") from None
+
+
+def _nearest_file(path: Path) -> str:
+    try:
+        return did_you_mean(path.name, os.listdir(path.parent))
+    except OSError:
+        return f" Nor is there a directory {path.parent}."
+
+
+def _refuse_other_than_text(name: str, data: bytes) -> None:
+    looks = {PARQUET: "parquet", ARROW_FILE: "arrow"}
+    for start, format in looks.items():
+        if data.startswith(start):
+            raise Refusal(f"{name} is not text but looks like {format}; add --format {format}.")
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        raise Refusal(f"{name} is UTF-16 text; save it as UTF-8.")
+    if b"\0" in data[:4096]:
+        raise Refusal(f"{name} is not text; save the table as CSV, Parquet or Arrow.")
+
+
+def _read_binary(name: str, data: bytes, format: str) -> pl.DataFrame:
+    if data.startswith(FEATHER_1):
+        raise Refusal(f"{name} is Feather of version 1, which nearhit does not read; write it anew as version 2.")
+    read: Callable[[IO[bytes]], pl.DataFrame] = pl.read_parquet
+    if format == "arrow":
+        read = pl.read_ipc if data.startswith(ARROW_FILE) else pl.read_ipc_stream
+    try:
+        frame = read(io.BytesIO(data))
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise Refusal(
+            f"cannot read {name} as {format.capitalize()}: {first_line(error)[:100]}. "
+            f"Is it complete, and is it {format}?"
+        ) from None
+    return frame.with_columns(cs.float().fill_nan(None))
