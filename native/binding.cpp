@@ -36,8 +36,8 @@ class Loaded {
 public:
     Loaded(In<uint32_t, 2> numeric, Maybe<bool, 2> numeric_unknown, Maybe<uint8_t, 2> nominal8,
            Maybe<uint16_t, 2> nominal16, Maybe<bool, 2> nominal_unknown, In<int64_t, 1> n_codes, In<int32_t, 1> class_of,
-           Maybe<uint32_t, 1> target, Maybe<int64_t, 1> units, In<int64_t, 1> uniform, In<double, 1> rank_weights,
-           nb::dict recipe, size_t n_classes) {
+           Maybe<uint32_t, 1> target, Maybe<int64_t, 1> units, Maybe<int64_t, 1> frequencies,
+           In<int64_t, 1> uniform, In<double, 1> rank_weights, nb::dict recipe, size_t n_classes) {
         TableView t{};
         t.n_rows = numeric.shape(0);
         t.n_numeric = numeric.shape(1);
@@ -51,17 +51,16 @@ public:
         t.class_of = class_of.data();
         t.target = pointer(target);
         t.units = pointer(units);
+        t.frequencies = pointer(frequencies);
         t.uniform = uniform.data();
         RecipeView r = read(recipe);
         r.rank_weights = rank_weights.data();
         r.n_rank_weights = rank_weights.shape(0);
         keep_ = nb::make_tuple(numeric, numeric_unknown, nominal8, nominal16, nominal_unknown, n_codes, class_of, target,
-                               units, uniform, rank_weights);
+                               units, frequencies, uniform, rank_weights);
         nb::gil_scoped_release unlocked;
         kernel_ = std::make_unique<Kernel>(t, r, n_classes);
     }
-
-    bool filtered() const { return kernel_->filtered(); }
 
     nb::object toward(size_t c) const {
         if (!kernel_->n_unknown_places()) return nb::none();
@@ -102,6 +101,7 @@ private:
         r.grid = nb::cast<uint32_t>(d["grid"]);
         r.mismatch = nb::cast<uint32_t>(d["mismatch"]);
         r.ramp_equal = nb::cast<uint32_t>(d["ramp_equal"]);
+        r.ramp_width = nb::cast<uint32_t>(d["ramp_width"]);
         r.ramp_slope = nb::cast<double>(d["ramp_slope"]);
         r.target_ramp_equal = nb::cast<uint32_t>(d["target_ramp_equal"]);
         r.target_ramp_slope = nb::cast<double>(d["target_ramp_slope"]);
@@ -136,16 +136,15 @@ bool runs_here(const std::string& isa) {
 
 NB_MODULE(NEARHIT_MODULE(NEARHIT_ISA), m) {
     m.def("runs_here", [](const nb::str& isa) { return runs_here(isa.c_str()); });
-    m.attr("LANES") = LANES;
-    m.attr("TILE_TARGETS") = TILE_TARGETS;
     nb::class_<Loaded>(m, "Loaded")
         .def(nb::init<In<uint32_t, 2>, Maybe<bool, 2>, Maybe<uint8_t, 2>, Maybe<uint16_t, 2>, Maybe<bool, 2>, In<int64_t, 1>,
-                      In<int32_t, 1>, Maybe<uint32_t, 1>, Maybe<int64_t, 1>, In<int64_t, 1>, In<double, 1>, nb::dict, size_t>(),
+                      In<int32_t, 1>, Maybe<uint32_t, 1>, Maybe<int64_t, 1>, Maybe<int64_t, 1>, In<int64_t, 1>, In<double, 1>, nb::dict,
+                      size_t>(),
              nb::arg("numeric").noconvert(), nb::arg("numeric_unknown").none(), nb::arg("nominal8").none(),
              nb::arg("nominal16").none(), nb::arg("nominal_unknown").none(), nb::arg("n_codes").noconvert(),
              nb::arg("class_of").noconvert(), nb::arg("target").none(), nb::arg("units").none(),
+             nb::arg("frequencies").none(),
              nb::arg("uniform").noconvert(), nb::arg("rank_weights").noconvert(), nb::arg("recipe"), nb::arg("n_classes"))
-        .def_prop_ro("filtered", &Loaded::filtered)
         .def("toward", &Loaded::toward, nb::arg("target_class"))
         .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("toward").none());
 }

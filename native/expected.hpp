@@ -1,7 +1,9 @@
 // Unknown values: the expected diff, given the classes (SPEC section 2, rules B, C, D).
 //
 // For rule D a numeric column keeps the known codes of each class in order with their prefix sums, so the mean of
-// |x - V| costs one binary search. Squares and ramps have no such sums: their means are taken over the values.
+// |x - V| costs one binary search and that of the ramp four; the mean of the square needs three totals. The sums are
+// exact and rounded once. Frequencies add up to less than 2^32, so the largest of them, of squares over two classes,
+// stays under 2^126.
 #pragma once
 #include <algorithm>
 #include <numeric>
@@ -44,9 +46,9 @@ public:
         if (r_.rule != Rule::expected) return uniform(slot);
         const Column& column = columns_[slot];
         const Known& known = column.of(c);
-        if (!known.units_total) return 0;
+        if (!known.total) return 0;
         return divide_rounded(features_[slot] < t_.n_numeric ? numeric_sum(known, value) : nominal_sum(known, value),
-                              known.units_total);
+                              divisor(slot) * known.total);
     }
     // The diff between two unknown values of rows of classes c and d.
     uint32_t two(size_t slot, size_t c, size_t d) const {
@@ -63,24 +65,32 @@ private:
             if (value >> 64 || !high_.empty()) high_.push_back(static_cast<uint64_t>(value >> 64));
         }
         Wide operator[](size_t i) const { return static_cast<Wide>(high_.empty() ? 0 : high_[i]) << 64 | low_[i]; }
-        Wide last() const { return (*this)[low_.size() - 1]; }
 
     private:
         std::vector<uint64_t> low_, high_;
     };
     struct Known {                        // the known values of one class
         std::vector<uint32_t> codes;      // numeric: in ascending order
-        std::vector<int64_t> units;       // the weight of each code above, empty if all are 1; nominal: of each category
-        RunningSum before_units, before_codes;
-        Wide units_total = 0;
+        std::vector<uint64_t> weights;    // the frequency of each code above, empty if all are 1; nominal: of each category
+        RunningSum before_weights, before_codes;
+        Wide total = 0, sum_of_codes = 0, sum_of_squares = 0;
 
-        Wide weight(size_t v) const { return units.empty() ? 1 : static_cast<Wide>(units[v]); }
-        Wide weight_before(size_t v) const { return units.empty() ? v : before_units[v]; }
+        Wide weight(size_t v) const { return weights.empty() ? 1 : weights[v]; }
+        Wide weight_before(size_t v) const { return weights.empty() ? v : before_weights[v]; }
+        // How many codes are up to x, and below x.
+        size_t up_to(int64_t x) const { return place(x + 1); }
+        size_t below(int64_t x) const { return place(x); }
+
+    private:
+        size_t place(int64_t x) const {
+            return static_cast<size_t>(std::lower_bound(codes.begin(), codes.end(), x,
+                                                        [](uint32_t code, int64_t y) { return code < y; }) - codes.begin());
+        }
     };
     struct Column {
         std::vector<Known> classes;       // the last is the whole table, learnt only for classes without a known value
         std::vector<uint32_t> pairs;
-        const Known& of(size_t c) const { return classes[c].units_total ? classes[c] : classes.back(); }
+        const Known& of(size_t c) const { return classes[c].total ? classes[c] : classes.back(); }
     };
 
     uint32_t uniform(size_t slot) const { return static_cast<uint32_t>(t_.uniform[features_[slot]]); }
@@ -95,7 +105,7 @@ private:
             std::sort(rows.begin(), rows.end(), [&](size_t i, size_t j) { return t_.code(i, a) < t_.code(j, a); });
         for (size_t i : rows) add_value(column.classes[static_cast<size_t>(t_.class_of[i])], a, i);
         bool all_known = true;
-        for (size_t c = 0; c < n_classes_; ++c) all_known &= column.classes[c].units_total != 0;
+        for (size_t c = 0; c < n_classes_; ++c) all_known &= column.classes[c].total != 0;
         if (!all_known)
             for (size_t i : rows) add_value(column.classes[n_classes_], a, i);
         if (a < t_.n_numeric)
@@ -104,42 +114,54 @@ private:
     }
 
     void add_value(Known& known, size_t a, size_t i) const {
-        known.units_total += static_cast<Wide>(t_.weight(i));
+        const Wide weight = t_.frequency(i), code = t_.code(i, a);
+        if (!weight) return;
+        known.total += weight;
         if (a < t_.n_numeric) {
             known.codes.push_back(t_.code(i, a));
-            if (t_.units) known.units.push_back(t_.weight(i));
+            if (t_.frequencies) known.weights.push_back(t_.frequency(i));
+            known.sum_of_codes += weight * code;
+            known.sum_of_squares += weight * code * code;
         } else {
-            known.units.resize(static_cast<size_t>(t_.n_codes[a - t_.n_numeric]), 0);
-            known.units[t_.code(i, a)] += t_.weight(i);
+            known.weights.resize(static_cast<size_t>(t_.n_codes[a - t_.n_numeric]), 0);
+            known.weights[t_.code(i, a)] += t_.frequency(i);
         }
     }
 
     static void sum_up(Known& known) {
-        Wide units = 0, codes = 0;
+        Wide weights = 0, codes = 0;
         for (size_t v = 0; v <= known.codes.size(); ++v) {
-            if (!known.units.empty()) known.before_units.push(units);
+            if (!known.weights.empty()) known.before_weights.push(weights);
             known.before_codes.push(codes);
             if (v == known.codes.size()) break;
-            units += known.weight(v);
+            weights += known.weight(v);
             codes += known.weight(v) * known.codes[v];
         }
     }
 
-    // Sums of units * diff over the known values.
+    // Sums of frequency * exact diff over the known values (diffs.py), `divisor()` times as large as codes.
     Wide numeric_sum(const Known& known, uint32_t x) const {
-        if (r_.diff == DiffKind::linear) {
-            const size_t below = static_cast<size_t>(
-                std::upper_bound(known.codes.begin(), known.codes.end(), x) - known.codes.begin());
-            const Wide units = known.weight_before(below), codes = known.before_codes[below];
-            return (units * x - codes) + (known.before_codes.last() - codes) - (known.units_total - units) * x;
+        if (r_.diff == DiffKind::linear) return distance_beyond(known, x, 0);
+        if (r_.diff == DiffKind::ramp) {
+            const Wide climbing = distance_beyond(known, x, r_.ramp_equal);
+            return (climbing - distance_beyond(known, x, int64_t{r_.ramp_equal} + r_.ramp_width)) * r_.grid;
         }
-        Wide sum = 0;
-        for (size_t v = 0; v < known.codes.size(); ++v) sum += known.weight(v) * diff_code(r_, apart(x, known.codes[v]));
-        return sum;
+        return known.total * x * x + known.sum_of_squares - 2 * known.sum_of_codes * x;
     }
-    Wide nominal_sum(const Known& known, uint32_t category) const {
-        return (known.units_total - static_cast<Wide>(known.units[category])) * r_.mismatch;
+    // The sum of frequency * max(|x - v| - beyond, 0). A ramp is the difference of two of these.
+    static Wide distance_beyond(const Known& known, int64_t x, int64_t beyond) {
+        const int64_t low = x - beyond, high = x + beyond;
+        const size_t left = low < 0 ? 0 : known.below(low), right = known.up_to(high);
+        const Wide under = left ? known.weight_before(left) * static_cast<Wide>(low) - known.before_codes[left] : 0;
+        const Wide over = known.sum_of_codes - known.before_codes[right] -
+                          (known.total - known.weight_before(right)) * static_cast<Wide>(high);
+        return under + over;
     }
+    Wide divisor(size_t slot) const {
+        if (features_[slot] >= t_.n_numeric || r_.diff == DiffKind::linear) return 1;
+        return r_.diff == DiffKind::squared ? Wide{1} << 31 : r_.ramp_width;
+    }
+    Wide nominal_sum(const Known& known, uint32_t category) const { return (known.total - known.weights[category]) * r_.mismatch; }
 
     void learn_pairs(size_t slot) {
         if (r_.rule != Rule::expected) return;
@@ -150,14 +172,16 @@ private:
                 column.pairs[c * n_classes_ + d] = column.pairs[d * n_classes_ + c] = pair(slot, column.of(c), column.of(d));
     }
     uint32_t pair(size_t slot, const Known& known, const Known& other) const {
-        if (!known.units_total || !other.units_total) return 0;
+        if (!known.total || !other.total) return 0;
         Wide sum = 0;
-        if (features_[slot] < t_.n_numeric)
-            for (size_t v = 0; v < known.codes.size(); ++v) sum += known.weight(v) * numeric_sum(other, known.codes[v]);
+        if (features_[slot] >= t_.n_numeric)
+            for (size_t v = 0; v < known.weights.size(); ++v) sum += known.weights[v] * nominal_sum(other, static_cast<uint32_t>(v));
+        else if (r_.diff == DiffKind::squared)
+            sum = known.total * other.sum_of_squares + other.total * known.sum_of_squares -
+                  2 * known.sum_of_codes * other.sum_of_codes;
         else
-            for (size_t v = 0; v < known.units.size(); ++v)
-                if (known.units[v]) sum += static_cast<Wide>(known.units[v]) * nominal_sum(other, static_cast<uint32_t>(v));
-        return divide_rounded(sum, known.units_total * other.units_total);
+            for (size_t v = 0; v < known.codes.size(); ++v) sum += known.weight(v) * numeric_sum(other, known.codes[v]);
+        return divide_rounded(sum, divisor(slot) * known.total * other.total);
     }
 
     const TableView& t_;

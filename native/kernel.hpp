@@ -31,7 +31,6 @@ public:
     }
     Kernel(const Kernel&) = delete;
 
-    bool filtered() const { return filtered_; }
     size_t n_groups() const {
         return r_.grouping == Grouping::each_class ? order_.classes.size() : r_.grouping == Grouping::everyone ? 1 : 2;
     }

@@ -24,6 +24,7 @@ struct TableView {
     const int32_t* class_of;             // per row; all 0 for a numeric target
     const uint32_t* target;              // codes of a numeric target, or null
     const int64_t* units;                // row weights, or null
+    const int64_t* frequencies;          // row weights as they count in expected diffs, or null
     const int64_t* uniform;              // expected diff by rule B, per column, numeric first
 
     size_t n_features() const { return n_numeric + n_nominal; }
@@ -39,6 +40,7 @@ struct TableView {
         return feature < n_numeric ? numeric[row * n_numeric + feature] : nominal(row, feature - n_numeric);
     }
     int64_t weight(size_t row) const { return units ? units[row] : 1; }
+    uint64_t frequency(size_t row) const { return frequencies ? static_cast<uint64_t>(frequencies[row]) : 1; }
 };
 
 struct RecipeView {
@@ -51,7 +53,7 @@ struct RecipeView {
     int bits;                            // fixed-point digits of the sums
     int64_t places, one;                 // places of a neighbourhood, in units of the row weights; units of one row
     uint32_t grid, mismatch;             // the code of a diff of 1 between numbers, and of a mismatch
-    uint32_t ramp_equal, target_ramp_equal;
+    uint32_t ramp_equal, ramp_width, target_ramp_equal;
     double ramp_slope, target_ramp_slope;
     const double* rank_weights;          // of the first 0, 1, 2 ... ranks together
     size_t n_rank_weights;

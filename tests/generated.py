@@ -132,13 +132,15 @@ def usable(recipe, table):
 
 
 def sums_of(recipe, table, kernel, engine=None, rows_per_block=512, targets=None, pair_bytes=PAIR_BYTES):
-    plan = make_plan(table, targets, rows_per_block)
-    return sweep(recipe, table, plan, kernel, engine or InLine(), pair_bytes)
+    rows = np.arange(table.n_rows) if targets is None else np.sort(targets)
+    plan = make_plan(table, rows, rows_per_block)
+    return sweep(kernel.load(table, recipe, pair_bytes), recipe, table, plan, kernel, engine or InLine())
 
 
 def weights_of(recipe, table, kernel, **how):
-    plan = make_plan(table, how.get("targets"), how.get("rows_per_block", 512))
-    return score(sums_of(recipe, table, kernel, **how), recipe, table, plan)
+    targets = how.get("targets")
+    weight = table.units().sum() if targets is None else table.units()[targets].sum()
+    return score(sums_of(recipe, table, kernel, **how), recipe, table, float(weight))
 
 
 def assert_same_sums(a, b):

@@ -222,7 +222,8 @@ CASES = [
     (dict(missing="drop"), "missing must be one of"),
     (dict(weights="linear"), "weights must be one of"),
     (dict(ties="random"), "ties must be one of"),
-    (dict(sigma=0), "sigma must be a number greater than 0; got 0"),
+    (dict(sigma=0), "sigma must be a finite number greater than 0; got 0"),
+    (dict(sigma=np.inf), "sigma must be a finite number"),
     (dict(n_targets=0), "n_targets must be None"),
     (dict(n_targets=1.5), "n_targets must be None"),
     (dict(n_targets=201), "n_targets=201 asks for more rows than the 200 there are"),
@@ -231,6 +232,10 @@ CASES = [
     (dict(select=11), "got 11 features where X has 10"),
     (dict(select="best"), "select must be None"),
     (dict(select=1.5), "select must be None"),
+    (dict(select=">1.2.3"), "select must be None"),
+    (dict(ramp=("a", "b")), "ramp must be two shares"),
+    (dict(metric=np.zeros(2)), "metric must be one of"),
+    (dict(n_neighbors=np.array([1, 2])), "n_neighbors must be"),
     (dict(select="chebyshev(2)"), "share alpha between 0 and 1"),
     (dict(select="chebyshev(0.1)", scale=None), r"weights in \[-1, 1\] only"),
     (dict(n_jobs=0), "n_jobs must be None, a number of threads, or -1 for all; got 0"),
@@ -293,7 +298,11 @@ def test_bad_numbers(y, message):
         ([1, 0, 0, 0], "minimum of 2"),
         ([1, NAN, 1, 1], "NaN or infinity"),
         ([1, 1, 0, 0], "needs at least two classes"),
-        ([3e6, 1.5, 1, 1], "must stay under"),
+        ([3e6, 1.5, 1, 1], "must lie between .* Multiply all weights"),
+        ([1e-9, 1e-9, 1e-9, 1e-9], "must lie between"),
+        ([1.5, 1e-9, 1e-9, 1e-9], "minimum of 2"),
+        (["a", 1, 1, 1], "sample_weight must be numbers"),
+        (-1, "must not be negative; row 0 has -1"),
     ],
 )
 def test_bad_weights(weights, message):
@@ -307,6 +316,70 @@ def test_weighted_rows_cannot_win_ties_by_order(xor):
     kept = np.arange(200) % 3 > 0
     zero_or_one = ReliefF(ties="first").fit(*xor, sample_weight=kept.astype(float))
     np.testing.assert_array_equal(zero_or_one.weights_, ReliefF(ties="first").fit(xor[0][kept], xor[1][kept]).weights_)
+
+
+def test_a_number_as_weight_is_the_weight_of_every_row(xor):
+    three = ReliefF().fit(*xor, sample_weight=3).weights_
+    np.testing.assert_array_equal(three, ReliefF().fit(*xor, sample_weight=np.full(200, 3)).weights_)
+    assert (three != ReliefF().fit(*xor).weights_).any()
+
+
+def test_weights_that_are_shares_are_warned_of(xor):
+    with pytest.warns(UserWarning, match="the sample weights add up to 1, and a weight counts as that many rows"):
+        ReliefF().fit(*xor, sample_weight=np.full(200, 1 / 200))
+
+
+def test_a_class_of_no_weight_is_no_class():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((90, 4)), np.arange(90) % 3
+    for gone in range(3):
+        for estimator in (ReliefF(5), Relief()):
+            weighted = estimator.fit(X, y, sample_weight=(y != gone).astype(float))
+            result = weighted.weights_, weighted.n_neighbors_used_, weighted.classes_.tolist()
+            without = estimator.fit(X[y != gone], y[y != gone])
+            np.testing.assert_array_equal(result[0], without.weights_)
+            assert result[1:] == (without.n_neighbors_used_, without.classes_.tolist())
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        np.ma.masked_array([0, 1, 0, 1], [True, False, False, False]),
+        np.array(["2020-01-01", "NaT", "2020-01-02", "2020-01-02"], "M8[D]"),
+        pd.Series(["a", pd.NA, "b", "a"], dtype="string"),
+        pd.Series([1, None, 2, 1], dtype="Int64"),
+    ],
+    ids=["mask", "date", "string", "Int64"],
+)
+@pytest.mark.parametrize("estimator", [ReliefF(1), RReliefF(1)])
+def test_every_kind_of_missing_target_is_found(estimator, y):
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        estimator.fit([[1, 2], [3, 4], [5, 6], [7, 8]], y)
+
+
+def test_classes_as_objects(xor):
+    expected = ReliefF().fit(*xor).weights_
+    for y in (xor[1].astype(object), xor[1].astype(bool).astype(object), pd.Series(xor[1]).astype("Int64")):
+        np.testing.assert_array_equal(ReliefF().fit(xor[0], y).weights_, expected)
+
+
+def test_inverse_transform_keeps_missing_values():
+    X = np.array([[1.0, np.nan, 3.0], [2.0, 5.0, 6.0], [3.0, 1.0, 9.0], [4.0, 2.0, 0.0]])
+    relief = ReliefF(1, select=lambda w: [True, True, False]).fit(X, list("aabb"))
+    np.testing.assert_array_equal(relief.inverse_transform(relief.transform(X)), X * [1, 1, 0])
+
+
+@pytest.mark.filterwarnings("ignore:The number of unique classes")
+def test_too_many_classes_are_refused():
+    X = np.zeros((1100, 300))
+    with pytest.raises(ValueError, match=r"y has 1100 classes: the sums of every pair .* would take 5.4 GiB"):
+        ReliefF().fit(X, np.arange(1100))
+
+
+def test_a_narrow_column_on_a_common_scale_is_warned_of():
+    frame = pd.DataFrame({"income": [0.0, 1e5, 3e4, 5e4], "sex": list("mfmf")})
+    with pytest.warns(UserWarning, match="column 'sex' is so much narrower than the widest one"):
+        Relief(scale=None).fit(frame, list("abab"))
 
 
 def test_infinity_is_refused_and_the_column_named():

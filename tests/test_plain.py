@@ -96,3 +96,19 @@ def test_the_ramp_equals_the_plain_formula_where_it_makes_no_ties(weights):
     assert RReliefF(59, categorical_features=nominal, **how | {"weights": "equal"}).fit(
         X, tau
     ).weights_ == pytest.approx(plain_rrelieff(X, tau, nominal, 59, "manhattan", "ramp", "equal"), rel=0, abs=1e-9)
+
+
+@pytest.mark.parametrize("factor", [1, 100, 1e4])
+def test_the_ramp_on_a_common_scale_takes_categories_as_they_are(factor):
+    """A ramp is a share of the common range and needs no unit: a mismatch stays 1 whatever the unit of the numbers."""
+    X, y, nominal, _ = tie_free(5)
+    X[:, :5] = np.random.default_rng(5).random((60, 5)) ** 8 * factor
+    d = np.abs(X[:, None] - X[None]) / max(np.ptp(X[:, :5], axis=0).max(), 1)  # not under the 1 of a mismatch
+    d = np.where(nominal, d > 0, np.clip((d - 0.04) / 0.06, 0, 1))
+    P = {c: np.mean(y == c) for c in np.unique(y)}
+    W = np.zeros(7)
+    for i, c in itertools.product(range(60), P):
+        members = np.flatnonzero((y == c) & (np.arange(60) != i))
+        W += d[i, members].mean(axis=0) * (-1 if c == y[i] else P[c] / (1 - P[y[i]]))
+    exact = ReliefF("all", diff="ramp", scale=None, categorical_features=nominal).fit(X, y).weights_
+    assert exact == pytest.approx(W / 60, rel=0, abs=1e-9)

@@ -120,3 +120,8 @@ def test_every_empty_column_is_named():
     with pytest.warns(UserWarning) as caught:
         table_of([[np.nan, 1.0, None], [np.nan, 2.0, None]])
     assert sorted(str(w.message).split("'")[1] for w in caught) == ["x0", "x2"]
+
+
+def test_decimals_as_float32_are_the_decimals_that_were_meant():
+    X = np.round(np.random.default_rng(0).normal(5, 2, (80, 3)), 1)
+    np.testing.assert_array_equal(table_of(X.astype(np.float32)).numeric, table_of(X).numeric)

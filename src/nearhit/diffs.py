@@ -20,10 +20,28 @@ def diff_code(apart: Codes, diff: Diff, grid: int) -> Codes:
     return np.minimum(np.rint(np.maximum(apart - equal, 0) * slope), grid).astype(np.int64)
 
 
+def exact_diff(apart: Codes, diff: Diff, grid: int) -> Codes:
+    """The diff before it is rounded to a code, as a whole number: `diff_divisor` times as large. For mean diffs."""
+    if diff.kind == "linear":
+        return apart
+    if diff.kind == "squared":
+        return apart * apart
+    return np.clip(apart - ramp_codes(diff, grid)[0], 0, ramp_width(diff, grid)) * grid
+
+
+def diff_divisor(diff: Diff, grid: int) -> int:
+    """What an exact diff has to be divided by to be a code."""
+    return {"linear": 1, "squared": 2**31, "ramp": ramp_width(diff, grid)}[diff.kind]
+
+
+def ramp_width(diff: Diff, grid: int) -> int:
+    """How far the ramp climbs, in codes."""
+    return max(round(diff.different * grid) - round(diff.equal * grid), 1)
+
+
 def ramp_codes(diff: Diff, grid: int) -> tuple[int, float]:
     """Where the ramp starts on the grid, and how fast it climbs."""
-    equal, different = round(diff.equal * grid), round(diff.different * grid)
-    return equal, grid / max(different - equal, 1)
+    return round(diff.equal * grid), grid / ramp_width(diff, grid)
 
 
 def square(codes: Codes) -> Codes:

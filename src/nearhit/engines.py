@@ -7,10 +7,11 @@ nothing. Results do not depend on the engine: sums are integers.
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import joblib
 
@@ -44,21 +45,23 @@ class Threads:
     def map(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
         pool = ThreadPoolExecutor(min(self.n_threads, len(tasks)), thread_name_prefix="nearhit")
         try:
-            futures = [pool.submit(work, task) for task in tasks]
-            self._wait(futures)
-            yield from (future.result() for future in futures)
+            waiting = deque(pool.submit(work, task) for task in tasks)
+            while waiting:
+                yield _result(waiting.popleft())  # and forget it: results are not kept until the end
+                if self.report:
+                    self.report(1)
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
 
-    def _wait(self, futures: list[Future[Any]]) -> None:
-        """Wait in short steps: the main thread must come up for air to hear Ctrl-C."""
-        waiting = set(futures)
-        while waiting:
-            done, waiting = wait(waiting, timeout=SECONDS_BETWEEN_SIGNALS, return_when=FIRST_COMPLETED)
-            for future in done:
-                future.result()
-            if self.report and done:
-                self.report(len(done))
+
+def _result(future: Future[Result]) -> Result:
+    """Wait in short steps: the main thread must come up for air to hear Ctrl-C."""
+    while True:
+        try:
+            return future.result(timeout=SECONDS_BETWEEN_SIGNALS)
+        except TimeoutError:
+            if future.done():
+                raise  # the task's own
 
 
 def choose_engine(n_jobs: int | None, n_tasks: int, report: Report | None = None) -> InLine | Threads:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numbers
+import warnings
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
+from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
@@ -23,6 +25,8 @@ from nearhit.target import read_row_weights
 
 #: the form in which a fitted estimator is pickled; an older one is refused
 STATE = 1
+#: a column with fewer codes between its extremes is not scored to three digits
+FEWEST_CODES = 1000
 CHOICES = {
     "metric": ("manhattan", "euclidean"),
     "diff": ("linear", "squared", "ramp"),
@@ -132,7 +136,9 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             )
         row_weights = read_row_weights(sample_weight, columns.n_rows)
         self._refuse_too_little(columns, target, row_weights)
+        self._warn_of_light_rows(row_weights)
         table = make_table(columns, [target], row_weights, scale=self.scale)
+        self._warn_of_narrow_columns(table, columns)
         recipe = self._recipe()
         if recipe.ties == "first" and table.weights is not None and set(np.unique(table.weights.units)) != {1}:
             raise ValueError('ties="first" has no meaning for sample weights other than 0 and 1; use ties="share".')
@@ -165,6 +171,33 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
                 f"is required by {type(self).__name__}, which compares rows."
             )
 
+    def _warn_of_light_rows(self, row_weights: npt.NDArray | None) -> None:
+        if row_weights is None or self.n_neighbors == "all" or row_weights.max() >= 1:
+            return
+        if row_weights.sum() > self.n_neighbors:
+            return
+        warnings.warn(
+            f"the sample weights add up to {row_weights.sum():.3g}, and a weight counts as that many rows: with "
+            f"n_neighbors={self.n_neighbors} every row is a neighbour of every other. Multiply the weights by a constant if "
+            "they were meant as shares.",
+            UserWarning,
+            stacklevel=4,
+        )
+
+    def _warn_of_narrow_columns(self, table: Table, columns: Columns) -> None:
+        """On a common scale a column may be so much narrower than the widest that few codes are left for its diffs."""
+        if self.scale is not None or self.diff == "ramp":
+            return
+        spans = table.in_column_order(np.concatenate([table.top, np.full(len(table.nominal_columns), table.mismatch)]))
+        codes = spans.astype(float) if self.diff == "linear" else spans.astype(float) ** 2 / 2**31
+        for j in np.flatnonzero((spans > 0) & (codes < FEWEST_CODES)):
+            warnings.warn(
+                f"column {columns.names[j]!r} is so much narrower than the widest one that with scale=None its diffs are "
+                'coarse or 0. Use scale="range", or bring the columns to one scale before.',
+                UserWarning,
+                stacklevel=4,
+            )
+
     def _draw_targets(self, n_rows: int) -> npt.NDArray[np.intp] | None:
         """The rows whose neighbours are looked at: all, or a sample without replacement."""
         wanted = self.n_targets
@@ -183,21 +216,23 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
     def _check_parameters(self) -> None:
         for name, allowed in CHOICES.items():
             value = getattr(self, name)
-            if not any(value is choice or value == choice for choice in allowed):
+            if not (value is None or isinstance(value, str)) or value not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(map(repr, allowed))}; got {value!r}.")
         k = self.n_neighbors
-        if k != "all" and (not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1):
+        is_all = isinstance(k, str) and k == "all"
+        if not is_all and (not isinstance(k, numbers.Integral) or isinstance(k, bool) or k < 1):
             raise ValueError(f'n_neighbors must be an integer of at least 1 or "all"; got {k!r}.')
         m = self.n_targets
         is_count = isinstance(m, numbers.Integral) and not isinstance(m, bool) and m >= 1
         is_share = isinstance(m, numbers.Real) and not isinstance(m, numbers.Integral) and 0 < m <= 1
         if m is not None and not is_count and not is_share:
             raise ValueError(f"n_targets must be None, an integer of at least 1 or a share in (0, 1]; got {m!r}.")
-        if not isinstance(self.sigma, numbers.Real) or not self.sigma > 0:
-            raise ValueError(f"sigma must be a number greater than 0; got {self.sigma!r}.")
-        if self.n_jobs is not None and (not isinstance(self.n_jobs, numbers.Integral) or self.n_jobs == 0):
-            raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all; got {self.n_jobs!r}.")
-        if np.ndim(self.ramp) != 1 or len(self.ramp) != 2:
+        if not _is_number(self.sigma) or not 0 < self.sigma < float("inf"):
+            raise ValueError(f"sigma must be a finite number greater than 0; got {self.sigma!r}.")
+        jobs = self.n_jobs
+        if jobs is not None and (not isinstance(jobs, numbers.Integral) or isinstance(jobs, bool) or jobs == 0):
+            raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all; got {jobs!r}.")
+        if np.ndim(self.ramp) != 1 or len(self.ramp) != 2 or not all(map(_is_number, self.ramp)):
             raise ValueError(f"ramp must be two shares of a column's range, (equal, different); got {self.ramp!r}.")
         if self.device == "cuda":
             raise RuntimeError(
@@ -233,6 +268,11 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
+    def inverse_transform(self, X: Any) -> Any:
+        """The selected columns back in their places, zeros in the others; missing values stay missing."""
+        with config_context(assume_finite=True):
+            return super().inverse_transform(X)
+
     def _names(self) -> npt.NDArray:
         return (
             self.feature_names_in_
@@ -267,3 +307,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
                 f"(state {STATE}) does not read. Load it with the version that saved it, or fit again."
             )
         super().__setstate__(state)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,7 +15,7 @@ from nearhit.progress import progress
 from nearhit.recipes import Recipe
 from nearhit.score import add_by_size, score
 from nearhit.settings import choose_kernel, get_config
-from nearhit.sweep import Sums, make_plan, sweep
+from nearhit.sweep import NEVER, Sums, bytes_of_sums, make_plan, n_groups, sweep
 from nearhit.table import Classes, Table, make_target
 
 #: rough speeds, only to size blocks: features of pairs per second and thread, and pairs per second
@@ -23,7 +24,10 @@ FILTER_SPEED, EXACT_SPEED, REFERENCE_SPEED, PAIR_SPEED = 1e11, 8e9, 2e6, 2e9
 SECONDS_PER_BLOCK = 0.1
 #: below this, threads cost more than they bring
 SECONDS_WORTH_THREADS = 0.001
+#: above this the first row is tried, to size the blocks by it
+SECONDS_WORTH_A_PROBE = 0.2
 BLOCKS_PER_THREAD = 4
+LARGEST_SUMS = 4 * 2**30
 ROWS_OF_A_BATCH = 48
 
 
@@ -48,18 +52,23 @@ class Fit:
 
 def fit_recipe(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, options: Options) -> Fit:
     """One sweep with one recipe."""
+    _refuse_too_many_classes(recipe, table)
     kernel = choose_kernel()
-    seconds = _seconds_per_row(recipe, table, kernel)
-    n_targets = table.n_rows if targets is None else len(targets)
-    threads = 1 if seconds * n_targets < SECONDS_WORTH_THREADS else count_threads(options.n_jobs)
+    rows = np.arange(table.n_rows) if targets is None else np.sort(targets)
+    seconds = _guess_seconds_per_row(recipe, table, kernel)
+    threads = 1 if seconds * len(rows) < SECONDS_WORTH_THREADS else count_threads(options.n_jobs)
     threads, pair_bytes = _share_pair_memory(table, threads)
-    plan = make_plan(table, targets, _rows_per_block(seconds, n_targets, threads))
-    with progress(options.title, len(plan.blocks), seconds * n_targets / threads, options.verbose) as report:
+    handle = kernel.load(table, recipe, pair_bytes)
+    if seconds * len(rows) > SECONDS_WORTH_A_PROBE:
+        seconds = max(seconds, _measure_seconds_per_row(kernel, handle, rows))
+    plan = make_plan(table, rows, _rows_per_block(seconds, len(rows), threads))
+    with progress(options.title, len(plan.blocks), seconds * len(rows) / threads, options.verbose) as report:
         engine = choose_engine(threads, len(plan.blocks), report)
-        sums = sweep(recipe, table, plan, kernel, engine, pair_bytes)
+        sums = sweep(handle, recipe, table, plan, kernel, engine)
     one = 1 if table.weights is None else table.weights.one
-    weight_of_targets = float(sum(int(table.units()[block].sum()) for block in plan.blocks)) / one
-    return Fit(score(sums, recipe, table, plan), _fewest(sums) / one, weight_of_targets, _what_ran(kernel, threads))
+    weight_of_targets = float(table.units()[rows].sum())
+    weights = score(sums, recipe, table, weight_of_targets)
+    return Fit(weights, _fewest(sums) / one, weight_of_targets / one, _what_ran(kernel, threads))
 
 
 def fit_one_against_rest(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, options: Options) -> Fit:
@@ -76,7 +85,14 @@ def fit_one_against_rest(recipe: Recipe, table: Table, targets: npt.NDArray[np.i
     return replace(fits[0], weights=weights, fewest_neighbours=min(fit.fewest_neighbours for fit in fits))
 
 
-def _seconds_per_row(recipe: Recipe, table: Table, kernel: Any) -> float:
+def _measure_seconds_per_row(kernel: Any, handle: Any, rows: npt.NDArray[np.intp]) -> float:
+    """Try the first row: ties, k and scores cost what no formula foresees, and blocks must be short for Ctrl-C."""
+    begin = time.perf_counter()
+    kernel.run(handle, rows[:1])
+    return time.perf_counter() - begin
+
+
+def _guess_seconds_per_row(recipe: Recipe, table: Table, kernel: Any) -> float:
     filtered = not table.has_unknown and recipe.diff.kind == "linear" and recipe.metric == "manhattan"
     speed = REFERENCE_SPEED if kernel.name == "reference" else FILTER_SPEED if filtered else EXACT_SPEED
     return table.n_rows * (table.n_features / speed + 1 / PAIR_SPEED)
@@ -88,6 +104,14 @@ def _rows_per_block(seconds_per_row: float, n_targets: int, threads: int) -> int
     shared = -(-n_targets // (threads * BLOCKS_PER_THREAD))
     rows = min(in_time, shared) if threads > 1 else in_time
     return max(1, rows) if rows < ROWS_OF_A_BATCH else rows // ROWS_OF_A_BATCH * ROWS_OF_A_BATCH
+
+
+def _refuse_too_many_classes(recipe: Recipe, table: Table) -> None:
+    if (size := bytes_of_sums(recipe, table)) > LARGEST_SUMS:
+        raise ValueError(
+            f"y has {n_groups(recipe, table)[0]} classes: the sums of every pair of them over {table.n_features} features "
+            f"would take {size / 2**30:.1f} GiB. Use RReliefF if y is a number, another target if it is an identifier."
+        )
 
 
 def _share_pair_memory(table: Table, threads: int) -> tuple[int, int]:
@@ -105,9 +129,7 @@ def _share_pair_memory(table: Table, threads: int) -> tuple[int, int]:
 
 
 def _fewest(sums: Sums) -> int:
-    never = np.iinfo(np.int64).max
-    visited = sums.fewest[sums.fewest != never]
-    return int(visited.min())
+    return int(sums.fewest[sums.fewest != NEVER].min())
 
 
 def _what_ran(kernel: Any, threads: int) -> str:

@@ -49,6 +49,12 @@ def measure_spread(block: NumericBlock, names: Sequence[str]) -> Spread:
         if not np.isfinite(range_of(low, high)).all():
             # max - min exceeds the largest float: a quarter of everything has the same codes.
             return measure_spread(replace(block, values=block.values.astype(np.float64) / 4), names)
+    if block.values.dtype == np.float32 and (decimals := _decimals_of_columns(block)).any():
+        # 0.1 as a float32 is off by more than the grid: take the decimal number that was meant.
+        exact = np.where(
+            decimals < 0, block.values, np.rint(block.values.astype(np.float64) * 10.0**decimals) / 10.0**decimals
+        )
+        return measure_spread(replace(block, values=exact), names)
     return Spread(block, low, range_of(low, high), _steps(block, low, high))
 
 
@@ -143,20 +149,26 @@ def _steps(block: NumericBlock, low, high) -> list[int]:
     """In how many steps of one size each column runs from min to max, for those columns where that is exact."""
     if block.values.dtype.kind in "iu":
         widths = {int(h) - int(l) for l, h in zip(low, high, strict=True)}
-        return [width for width in widths if 0 < width <= LARGEST_COMMON_STEPS]
-    found = []
-    undecided = np.arange(block.values.shape[1])
+    else:
+        places = _decimals_of_columns(block)
+        stepped = np.flatnonzero(places >= 0)
+        powers = [10 ** int(places[j]) for j in stepped]
+        widths = {round(float(high[j]) * p) - round(float(low[j]) * p) for j, p in zip(stepped, powers, strict=True)}
+    return [width for width in widths if 0 < width <= LARGEST_COMMON_STEPS]
+
+
+def _decimals_of_columns(block: NumericBlock) -> npt.NDArray[np.int64]:
+    """With how many decimal places all values of a column are written; -1 for more than a few."""
+    places = np.full(block.values.shape[1], -1)
+    undecided = np.arange(len(places))
     for decimals in range(MOST_DECIMALS + 1):
         exact = _written_with(block.values[:ROWS_TO_REFUSE_STEPS, undecided], decimals)
-        candidates = undecided[exact]
-        exact[exact] = _written_with_throughout(block.values, candidates, decimals)
-        for column in undecided[exact]:
-            width = round(float(high[column]) * 10**decimals) - round(float(low[column]) * 10**decimals)
-            found.append(width)
+        exact[exact] = _written_with_throughout(block.values, undecided[exact], decimals)
+        places[undecided[exact]] = decimals
         undecided = undecided[~exact]
         if not len(undecided):
             break
-    return [width for width in found if 0 < width <= LARGEST_COMMON_STEPS]
+    return places
 
 
 def _written_with_throughout(values, columns, decimals: int) -> npt.NDArray[np.bool_]:

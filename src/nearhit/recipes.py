@@ -118,5 +118,3 @@ RELIEF_F = Recipe("RELIEF-F", miss="prior as printed")
 CONTEXTUAL_MERIT = Recipe(
     "contextual merit", grouping="hits and misses", weights=DistanceWeights(2), miss="equal", hits=False
 )
-
-LETTERS = {recipe.name: recipe for recipe in (RELIEF_A, RELIEF_B, RELIEF_C, RELIEF_D, RELIEF_E, RELIEF_F)}

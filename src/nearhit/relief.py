@@ -92,7 +92,8 @@ class _OfClasses(ReliefEstimator):
 
     def _refuse_too_little(self, columns: Columns, target: npt.NDArray, row_weights: npt.NDArray | None) -> None:
         super()._refuse_too_little(columns, target, row_weights)
-        present = np.unique(target if row_weights is None else target[row_weights > 0])
+        seen = target if row_weights is None else target[row_weights > 0]
+        present = np.unique(seen)
         if len(present) < 2:
             only = (
                 self.classes_[present[0]].item()
@@ -100,8 +101,9 @@ class _OfClasses(ReliefEstimator):
                 else self.classes_[present[0]]
             )
             raise ValueError(
-                f"{type(self).__name__} needs at least two classes in y; all {len(target)} rows are {only!r} (one class)."
+                f"{type(self).__name__} needs at least two classes in y; all {len(seen)} rows are {only!r} (one class)."
             )
+        self.classes_ = self.classes_[present]  # a class of no weight is none
 
 
 class ReliefF(_OfClasses):
@@ -186,7 +188,7 @@ class ReliefF(_OfClasses):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if self.misses not in MISSES:
+        if not isinstance(self.misses, str) or self.misses not in MISSES:
             raise ValueError(f"misses must be one of {', '.join(map(repr, MISSES))}; got {self.misses!r}.")
 
     def _recipe(self) -> Recipe:

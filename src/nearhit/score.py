@@ -13,28 +13,28 @@ import numpy.typing as npt
 
 from nearhit.diffs import one_as_code
 from nearhit.recipes import Recipe
-from nearhit.sweep import Plan, Sums, counts_places, fraction_bits, hit_group, n_groups, places
+from nearhit.sweep import Sums, counts_places, fraction_bits, hit_group, n_groups, places
 from nearhit.table import Classes, Table
 
 FloatArray = npt.NDArray[np.float64]
 
 
-def score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatArray:
+def score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: float) -> FloatArray:
     """The weights of all features, in the order of the input."""
     finish = class_score if isinstance(table.targets[0], Classes) else numeric_score
-    weights = finish(sums, recipe, table, plan) * units_of_one_diff(recipe, table)
+    weights = finish(sums, recipe, table, weight_of_targets) * units_of_one_diff(recipe, table)
     if table.unit == 1:
         # Means of diffs in [0, 1]; sums rounded to the fixed-point grid may overshoot by its last digit.
         weights = np.clip(weights, -1, 1)
     return table.in_column_order(weights)
 
 
-def class_score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatArray:
+def class_score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: float) -> FloatArray:
     """Sum over target classes c and groups g of coefficient(c, g) * mean diff(c, g)."""
     coefficient = class_coefficients(recipe, table)
     n_classes, groups = coefficient.shape
     is_hit = np.arange(groups) == [[hit_group(recipe, c)] for c in range(n_classes)]
-    per_place = coefficient / neighbourhood_sizes(recipe, table) / total_weight(table, plan)
+    per_place = coefficient / neighbourhood_sizes(recipe, table) / weight_of_targets
     factor = 2.0 ** -fraction_bits(recipe, table)
     diffs = sums.diffs[:, :, 0].scaled(factor) * per_place[:, :, None]
     known = None if sums.known is None else sums.known[:, :, 0].scaled(factor) * per_place[:, :, None]
@@ -87,7 +87,7 @@ def _class_weights(table: Table) -> npt.NDArray[np.int64]:
     return target.weight
 
 
-def numeric_score(sums: Sums, recipe: Recipe, table: Table, plan: Plan) -> FloatArray:
+def numeric_score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: float) -> FloatArray:
     """W = N_dCdA / N_dC - (N_dA - N_dCdA) / (m - N_dC), RK figure 4."""
     factor = 2.0 ** -fraction_bits(recipe, table)
     n_da, n_dcda = sums.diffs[0, 0].scaled(factor)
@@ -106,12 +106,6 @@ def _ratio(top: FloatArray, bottom, name: str) -> FloatArray:
             stacklevel=5,
         )
     return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)
-
-
-def total_weight(table: Table, plan: Plan) -> float:
-    """The weight of all target rows, in whole units."""
-    units = table.units()
-    return float(sum(int(units[block].sum()) for block in plan.blocks))
 
 
 def units_of_one_diff(recipe: Recipe, table: Table) -> float:

@@ -66,7 +66,10 @@ def _parse(rule: str) -> tuple[str, float]:
     number = r"([-+]?[0-9.]+(?:e[-+]?[0-9]+)?)"
     for kind, pattern in (("chebyshev", rf"chebyshev\({number}\)"), ("above", rf">\s*{number}")):
         if found := re.fullmatch(pattern, rule.strip(), re.IGNORECASE):
-            value = float(found[1])
+            try:
+                value = float(found[1])
+            except ValueError:
+                break
             if kind == "chebyshev" and not 0 < value < 1:
                 raise ValueError(f'chebyshev(alpha) needs a share alpha between 0 and 1; got "{rule}".')
             return kind, value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from numbers import Integral
 from typing import Any
 
 from nearhit.kernels.native import NativeKernel, instruction_sets
@@ -35,16 +36,18 @@ def get_config() -> dict[str, int]:
     """The settings of this process."""
     if "pair_memory" not in _settings:
         given = os.environ.get(PAIR_MEMORY_VARIABLE, "")
-        return {"pair_memory": _checked(int(given) if given.isdigit() else given, PAIR_MEMORY_VARIABLE) if given else 2**28}
+        return {
+            "pair_memory": _checked(int(given) if given.isdigit() else given, PAIR_MEMORY_VARIABLE) if given else 2**28
+        }
     return dict(_settings)
 
 
 def _checked(pair_memory: Any, name: str) -> int:
-    if not isinstance(pair_memory, int) or pair_memory < LEAST_PAIR_MEMORY:
+    if not isinstance(pair_memory, Integral) or pair_memory < LEAST_PAIR_MEMORY:
         raise ValueError(
             f"{name} must be a whole number of bytes, at least 1 MiB ({LEAST_PAIR_MEMORY}); got {pair_memory!r}."
         )
-    return pair_memory
+    return int(pair_memory)
 
 
 def available_kernels() -> list[str]:

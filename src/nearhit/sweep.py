@@ -1,4 +1,4 @@
-"""One pass over blocks of target rows; the sums of a pass, how two of them add up, and how they become a score.
+"""One pass over blocks of target rows; the sums of a pass, and how those of its blocks add up.
 
 Sums are integers on a fixed-point grid, so no order of rows, blocks or workers can change a bit of them
 (DESIGN.md section 3). The raw parts are kept apart, per class of the target row and per group of its neighbours,
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from nearhit.recipes import EqualWeights, RankWeights, Recipe
 from nearhit.table import Classes, Table
 
 LIMB_BITS = 32
+NEVER = np.iinfo(np.int64).max
 #: targets of one block; bounds a block's sums to 64 bits (fraction_bits)
 LARGEST_BLOCK = 512
 IntArray = npt.NDArray[np.int64]
@@ -32,12 +32,14 @@ class Wide:
     low: IntArray
 
     @staticmethod
-    def of(values: IntArray) -> Wide:
-        return Wide(values >> LIMB_BITS, values & (2**LIMB_BITS - 1))
+    def zeros(*shape: int) -> Wide:
+        return Wide(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
 
-    def __add__(self, other: Wide) -> Wide:
-        low = self.low + other.low
-        return Wide(self.high + other.high + (low >> LIMB_BITS), low & (2**LIMB_BITS - 1))
+    def add_to(self, place: Any, other: Wide) -> None:
+        """Add in place; the low half keeps 32 bits."""
+        low = self.low[place] + other.low
+        self.high[place] += other.high + (low >> LIMB_BITS)
+        self.low[place] = low & (2**LIMB_BITS - 1)
 
     def __getitem__(self, place: Any) -> Wide:
         return Wide(self.high[place], self.low[place])
@@ -45,6 +47,17 @@ class Wide:
     def scaled(self, factor: float) -> npt.NDArray[np.float64]:
         """As floats times a factor; two roundings whatever the history of the sum."""
         return (self.high.astype(np.float64) * 2.0**LIMB_BITS + self.low) * factor
+
+
+@dataclass(frozen=True, eq=False)
+class BlockSums:
+    """What one block adds to the sums of its class of target rows: arrays as in `Sums`, without the first axis."""
+
+    target_class: int
+    diffs: Wide
+    known: Wide | None
+    weight: Wide
+    fewest: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,9 +80,29 @@ class Sums:
     weight: Wide
     fewest: IntArray
 
-    def __add__(self, other: Sums) -> Sums:
-        known = None if self.known is None or other.known is None else self.known + other.known
-        return Sums(self.diffs + other.diffs, known, self.weight + other.weight, np.minimum(self.fewest, other.fewest))
+    @staticmethod
+    def zeros(recipe: Recipe, table: Table) -> Sums:
+        classes_and_groups = n_groups(recipe, table)
+        parts = 1 if isinstance(table.targets[0], Classes) else 2
+        shape = (*classes_and_groups, parts, table.n_features)
+        known = Wide.zeros(*shape) if recipe.unknown == "skip" else None
+        never = np.full(classes_and_groups, NEVER)
+        return Sums(Wide.zeros(*shape), known, Wide.zeros(*shape[:-1]), never)
+
+    def add(self, block: BlockSums) -> None:
+        """Add a block in place. Integers: the same sums in whatever order the blocks come."""
+        c = block.target_class
+        self.diffs.add_to(c, block.diffs)
+        if self.known is not None and block.known is not None:
+            self.known.add_to(c, block.known)
+        self.weight.add_to(c, block.weight)
+        self.fewest[c] = np.minimum(self.fewest[c], block.fewest)
+
+
+def bytes_of_sums(recipe: Recipe, table: Table) -> int:
+    """What the sums of a pass take: 16 bytes for each pair of classes and feature."""
+    n_classes, groups = n_groups(recipe, table)
+    return n_classes * groups * table.n_features * 16 * (2 if recipe.unknown == "skip" else 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,14 +111,9 @@ class Plan:
 
     blocks: tuple[npt.NDArray[np.intp], ...]
 
-    @property
-    def n_targets(self) -> int:
-        return sum(map(len, self.blocks))
 
-
-def make_plan(table: Table, targets: npt.NDArray[np.intp] | None, rows_per_block: int) -> Plan:
+def make_plan(table: Table, rows: npt.NDArray[np.intp], rows_per_block: int) -> Plan:
     """Cut the target rows, those of one class after the other, into blocks of one class each."""
-    rows = np.arange(table.n_rows) if targets is None else np.sort(targets)
     target = table.targets[0]
     if isinstance(target, Classes):
         classes = target.codes[rows]
@@ -96,10 +124,12 @@ def make_plan(table: Table, targets: npt.NDArray[np.intp] | None, rows_per_block
     return Plan(tuple(some[i : i + size] for some in by_class for i in range(0, len(some), size)))
 
 
-def sweep(recipe: Recipe, table: Table, plan: Plan, kernel: Any, engine: Any, pair_bytes: int) -> Sums:
-    """Run a recipe over the blocks of a plan and add up; no worker holds more than `pair_bytes` of pairs."""
-    handle = kernel.load(table, recipe, pair_bytes)
-    return reduce(Sums.__add__, engine.map(lambda block: kernel.run(handle, block), plan.blocks))
+def sweep(handle: Any, recipe: Recipe, table: Table, plan: Plan, kernel: Any, engine: Any) -> Sums:
+    """Run a loaded table and its recipe over the blocks of a plan and add up."""
+    sums = Sums.zeros(recipe, table)
+    for block in engine.map(lambda rows: kernel.run(handle, rows), plan.blocks):
+        sums.add(block)
+    return sums
 
 
 # --------------------------------------------------------------------- what kernels agree on beside the recipe
@@ -131,6 +161,12 @@ def places(recipe: Recipe, table: Table) -> int:
     return everything if recipe.k is None else min(recipe.k * one, everything)
 
 
+def frequencies(table: Table) -> IntArray:
+    """Row weights as they count in expected diffs: together under 2**32, so that exact sums of squares fit 128 bits."""
+    units = table.units()
+    return units >> max(0, int(units.sum()).bit_length() - 32)
+
+
 def counts_places(recipe: Recipe, table: Table) -> bool:
     """Whether sums count places, each of weight 1, to be divided by k at the end: exact for whole row weights."""
     return isinstance(recipe.weights, EqualWeights) and (table.weights is None or table.weights.are_whole)
@@ -150,4 +186,4 @@ def rank_weights(recipe: Recipe, table: Table) -> npt.NDArray[np.float64]:
     one = 1 if table.weights is None else table.weights.one
     n_ranks = min(-(-places(recipe, table) // one), int(27 * sigma) + 2)  # beyond 27 sigma they are 0 as floats
     # math.exp, not np.exp: NumPy's answer depends on the instruction set in the last bit.
-    return np.concatenate([[0.0], np.cumsum([math.exp(-((rank / sigma) ** 2)) for rank in range(n_ranks)])])
+    return np.concatenate([[0.0], np.cumsum([math.exp(-(rank / sigma) * (rank / sigma)) for rank in range(n_ranks)])])

@@ -176,7 +176,7 @@ def make_table(
         mismatch=grid if scale or not columns.nominal else round(grid / unit),
         unit=unit,
         weights=weights,
-        targets=tuple(make_target(target if keep is None else target[keep], units) for target in targets),
+        targets=tuple(make_target(target if keep is None else _kept(target, keep), units) for target in targets),
     )
     _warn_of_empty_columns(table, columns.names)
     return table
@@ -192,16 +192,21 @@ def make_target(values: npt.NDArray, units: IntArray) -> Target:
     return _classes(values, units, int(values.max()) + 1)
 
 
+def _kept(target: npt.NDArray, keep: npt.NDArray[np.intp]) -> npt.NDArray:
+    """The target of the rows that count; classes without such a row are gone, the others numbered anew."""
+    return target[keep] if target.dtype.kind == "f" else np.unique(target[keep], return_inverse=True)[1]
+
+
 def whole_weights(weights: npt.NDArray[np.float64]) -> RowWeights:
     """Weights as integers: whole numbers as they are, others to a millionth of the largest."""
     largest = float(weights.max())
     if largest <= 2**WEIGHT_BITS and (weights == np.floor(weights)).all():
         return RowWeights(weights.astype(np.int64), one=1)
     shift = WEIGHT_BITS - math.frexp(largest)[1]
-    if shift < 1:
+    if not 1 <= shift <= 2 * WEIGHT_BITS:
         raise ValueError(
-            f"sample_weight must stay under {2 ** (WEIGHT_BITS - 1)}, because a weight w counts as w copies of a row; "
-            f"got {largest:g}. Divide all weights by a constant."
+            f"the largest sample weight must lie between {2.0**-WEIGHT_BITS:.1g} and {2 ** (WEIGHT_BITS - 1)}, because a "
+            f"weight w counts as w copies of a row; got {largest:g}. Multiply all weights by a constant."
         )
     return RowWeights(np.rint(np.ldexp(weights, shift)).astype(np.int64), one=2**shift)
 

@@ -11,6 +11,8 @@ import numpy.typing as npt
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from nearhit.table import whole_weights
+
 
 @dataclass(frozen=True, eq=False)
 class ClassTarget:
@@ -22,20 +24,20 @@ class ClassTarget:
 
 def read_classes(y: Any, who: str) -> ClassTarget:
     """A nominal target; floats with a fraction are refused as everywhere in scikit-learn."""
-    y = column_or_1d(y, warn=True)
-    if _has_missing(y):
-        raise ValueError(f"Input y contains NaN. {who} needs a known class in every row: drop the rows without one.")
+    y = _known(y, f"{who} needs a known class in every row")
+    if y.dtype == object:
+        if len({isinstance(value, str) for value in y}) > 1:
+            raise TypeError(f"y mixes strings and other values; {who} needs classes of one kind.")
+        y = np.array(y.tolist())  # whole numbers or booleans that came as objects
     check_classification_targets(y)
-    if y.dtype == object and len({isinstance(value, str) for value in y}) > 1:
-        raise TypeError(f"y mixes strings and other values; {who} needs classes of one kind.")
     classes, codes = np.unique(y, return_inverse=True)
     return ClassTarget(codes.astype(np.int32), classes)
 
 
 def read_numbers(y: Any, who: str) -> npt.NDArray[np.float64]:
     """A numeric target, finite in every row."""
-    y = column_or_1d(y, warn=True)
-    if y.dtype.kind in "OUSMm" or y.dtype.kind == "c":
+    y = _known(y, f"{who} needs a known target in every row")
+    if y.dtype.kind in "OUSMmc":
         try:
             y = _to_numbers(y)
         except (TypeError, ValueError):
@@ -43,18 +45,24 @@ def read_numbers(y: Any, who: str) -> npt.NDArray[np.float64]:
                 f"{who} needs a numeric y; got values such as {y.tolist()[0]!r}. Use ReliefF for a target of classes."
             ) from None
     y = y.astype(np.float64)
-    if np.isnan(y).any():
-        raise ValueError(f"Input y contains NaN. {who} needs a known target in every row: drop the rows without one.")
     if np.isinf(y).any():
         raise ValueError(f"Input y contains infinity. {who} needs finite numbers.")
     return y
 
 
 def read_row_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
-    """Weights of the rows: finite, not negative, not all zero. None and a single number mean no weights."""
-    if sample_weight is None or isinstance(sample_weight, Real):
+    """Weights of the rows: finite, not negative, not all zero; a single number is the weight of every row.
+
+    A weight that is nothing beside the largest (under a millionth of it) is returned as 0: the row is left out.
+    """
+    if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("sample_weight must be numbers, one for each row; got something else.") from None
+    if isinstance(sample_weight, Real) or weights.ndim == 0:
+        weights = np.full(n_rows, float(weights))
     if weights.ndim != 1:
         raise ValueError(f"Sample weights must be 1D array or scalar, got {weights.ndim}D array.")
     if len(weights) != n_rows:
@@ -62,18 +70,34 @@ def read_row_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64]
     if not np.isfinite(weights).all():
         raise ValueError("Input sample_weight contains NaN or infinity; give each row a finite weight.")
     if (weights < 0).any():
-        raise ValueError(
-            f"sample_weight must not be negative; row {int(np.argmax(weights < 0))} has {weights.min():g}."
-        )
+        row = int(np.argmax(weights < 0))
+        raise ValueError(f"sample_weight must not be negative; row {row} has {weights[row]:g}.")
     if not weights.any():
         raise ValueError("every sample weight is zero; at least two rows must count.")
-    return weights
+    return np.where(whole_weights(weights).units > 0, weights, 0.0)
 
 
-def _has_missing(y: npt.NDArray) -> bool:
+def _known(y: Any, who_needs_what: str) -> npt.NDArray:
+    """y as a vector without missing entries, in whatever way its kind says missing."""
+    is_masked = np.ma.is_masked(y)
+    y = column_or_1d(y, warn=True)
     if y.dtype.kind == "f":
-        return bool(np.isnan(y).any())
-    return y.dtype == object and any(value is None or value != value for value in y)
+        missing = np.isnan(y).any()
+    elif y.dtype.kind in "mM":
+        missing = np.isnat(y).any()
+    else:
+        missing = y.dtype == object and any(_is_missing(value) for value in y)
+    if is_masked or missing:
+        raise ValueError(f"Input y contains NaN. {who_needs_what}: drop the rows without one.")
+    return y
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT, and pandas' NA, which cannot even say whether it equals itself."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:
+        return True
 
 
 def _to_numbers(y: npt.NDArray) -> npt.NDArray[np.float64]:

@@ -15,13 +15,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nearhit.diffs import diff_code, divide_rounded, expected_uniform_code, ramp_codes
+from nearhit.diffs import diff_code, divide_rounded, expected_uniform_code, ramp_codes, ramp_width
 from nearhit.recipes import DistanceWeights, RankWeights, Recipe
 from nearhit.sweep import (
-    Sums,
+    BlockSums,
+    IntArray,
     Wide,
     counts_places,
     fraction_bits,
+    frequencies,
     n_groups,
     places,
     rank_weights,
@@ -33,9 +35,9 @@ GROUPINGS = {"each class": 0, "hits and misses": 1, "everyone": 2}
 DIFFS = {"linear": 0, "squared": 1, "ramp": 2}
 RULES = {"uniform": 0, "skip": 1, "expected": 2}
 FASTEST_BATCH = 48
-#: a candidate waits as (distance, place) for each row of the batch, then is ranked and weighed for one; lists grow by
-#: doubling, so twice what they hold (native/target.hpp)
-BYTES_WAITING, BYTES_AT_WORK = 32, 96
+#: a candidate waits as (distance, place), and perhaps in the heap of the k nearest, for each row of the batch; then it is
+#: ranked and weighed for one. Lists grow by doubling, so this is twice what they hold (native/target.hpp).
+BYTES_WAITING, BYTES_AT_WORK = 48, 96
 
 
 def instruction_sets() -> list[str]:
@@ -64,7 +66,7 @@ class NativeKernel:
         )
         return Handle(loaded, table, recipe, _batch(table, pair_bytes))
 
-    def run(self, handle: Handle, block: npt.NDArray[np.intp]) -> Sums:
+    def run(self, handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
         return handle.run(block)
 
 
@@ -79,11 +81,24 @@ class Handle:
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _toward: dict[int, Any] = field(default_factory=dict)
 
-    def run(self, block: npt.NDArray[np.intp]) -> Sums:
+    def run(self, block: npt.NDArray[np.intp]) -> BlockSums:
         target = self.table.targets[0]
         c = int(target.codes[block[0]]) if isinstance(target, Classes) else 0
+        groups = n_groups(self.recipe, self.table)[1]
+        parts = 1 if isinstance(target, Classes) else 2
         found = self.loaded.run(block.astype(np.int64), self.batch, self.toward(c))
-        return self._place(c, *found)
+        diffs_high, diffs, known_high, known, weight_high, weight, fewest = found
+
+        def wide(high: IntArray, low: IntArray, *shape: int) -> Wide:
+            return Wide(high.reshape(groups, *shape), low.reshape(groups, *shape))
+
+        return BlockSums(
+            c,
+            wide(diffs_high, diffs, parts, self.table.n_features),
+            wide(known_high, known, parts, self.table.n_features) if self.recipe.unknown == "skip" else None,
+            wide(weight_high, weight, parts),
+            fewest,
+        )
 
     def toward(self, c: int) -> npt.NDArray[np.uint32] | None:
         """What an unknown value of class c is expected to differ by; blocks come class by class, so few are kept."""
@@ -93,29 +108,6 @@ class Handle:
                     self._toward.pop(next(iter(self._toward)))
                 self._toward[c] = self.loaded.toward(c)
             return self._toward[c]
-
-    def _place(self, c: int, diffs_high, diffs, known_high, known, weight_high, weight, fewest) -> Sums:
-        """The sums of a block stand in the row of its class."""
-        n_classes, groups = n_groups(self.recipe, self.table)
-        parts = 1 if isinstance(self.table.targets[0], Classes) else 2
-
-        def wide(high, low, *shape):
-            whole = Wide(
-                np.zeros((n_classes, groups, *shape), np.int64), np.zeros((n_classes, groups, *shape), np.int64)
-            )
-            whole.high[c] = high.reshape(groups, *shape)
-            whole.low[c] = low.reshape(groups, *shape)
-            return whole
-
-        smallest = np.full((n_classes, groups), np.iinfo(np.int64).max)
-        smallest[c] = fewest
-        features = self.table.n_features
-        return Sums(
-            wide(diffs_high, diffs, parts, features),
-            wide(known_high, known, parts, features) if self.recipe.unknown == "skip" else None,
-            wide(weight_high, weight, parts),
-            smallest,
-        )
 
 
 def _module(isa: str) -> ModuleType:
@@ -156,6 +148,7 @@ def _table_arguments(table: Table) -> dict[str, Any]:
         "class_of": target.codes if is_classes else np.zeros(table.n_rows, np.int32),
         "target": None if is_classes else _contiguous(target.codes),
         "units": None if table.weights is None else _contiguous(table.weights.units),
+        "frequencies": None if table.weights is None else _contiguous(frequencies(table)),
     }
 
 
@@ -184,15 +177,16 @@ def _recipe_arguments(table: Table, recipe: Recipe) -> dict[str, Any]:
         "mismatch": mismatch_code(table, recipe),
         "ramp_equal": equal,
         "ramp_slope": slope,
+        "ramp_width": ramp_width(recipe.diff, table.grid),
         "target_ramp_equal": target_equal,
         "target_ramp_slope": target_slope,
     }
 
 
 def mismatch_code(table: Table, recipe: Recipe) -> int:
-    """The diff of two categories, which the ramp leaves alone."""
+    """The diff of two categories; a ramp takes shares of the range to a diff of 0 to 1, so a mismatch is 1."""
     if recipe.diff.kind == "ramp":
-        return table.mismatch
+        return table.grid
     return int(diff_code(np.array([table.mismatch]), recipe.diff, table.grid)[0])
 
 
@@ -206,4 +200,3 @@ def _expected_uniform(table: Table, recipe: Recipe) -> npt.NDArray[np.int64]:
         return np.zeros(table.n_features, np.int64)
     nominal = [divide_rounded(mismatch * (int(v) - 1), int(v)) if v else 0 for v in table.n_values]
     return np.array(numeric + nominal, np.int64)
-

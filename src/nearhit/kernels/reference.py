@@ -11,13 +11,14 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from nearhit.diffs import diff_code, divide_rounded, expected_uniform_code, square
+from nearhit.diffs import diff_code, diff_divisor, divide_rounded, exact_diff, expected_uniform_code, square
 from nearhit.recipes import EqualWeights, RankWeights, Recipe
 from nearhit.sweep import (
-    Sums,
+    BlockSums,
     Wide,
     counts_places,
     fraction_bits,
+    frequencies,
     group_of_class,
     n_groups,
     places,
@@ -34,21 +35,20 @@ class ReferenceKernel:
     def load(self, table: Table, recipe: Recipe, pair_bytes: int) -> Handle:
         return Handle(table, recipe)
 
-    def run(self, handle: Handle, block: npt.NDArray[np.intp]) -> Sums:
+    def run(self, handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
         return sums_of_rows(handle, block)
 
 
-def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> Sums:
-    """The sums of a block of target rows."""
-    n_classes, groups = n_groups(handle.recipe, handle.table)
+def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
+    """The sums of a block of target rows, all of one class."""
+    groups = n_groups(handle.recipe, handle.table)[1]
     parts = 1 if handle.is_classes else 2
     a = handle.table.n_features
-    diffs = np.zeros((n_classes, groups, parts, a), object)
-    known = np.zeros((n_classes, groups, parts, a), object)
-    weight = np.zeros((n_classes, groups, parts), object)
-    fewest = np.full((n_classes, groups), np.iinfo(np.int64).max)
+    diffs = np.zeros((groups, parts, a), object)
+    known = np.zeros((groups, parts, a), object)
+    weight = np.zeros((groups, parts), object)
+    fewest = np.full(groups, np.iinfo(np.int64).max)
     for i in block:
-        c = handle.class_of[i]
         diff = handle.diffs_from(i)
         distance = handle.distances(diff)
         is_known = handle.is_known & handle.is_known[i]
@@ -56,17 +56,18 @@ def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> Sums:
             diff = diff * is_known
         for g in range(groups):
             members, unit_weight, multiple, found = neighbours(handle, i, g, distance)
-            fewest[c, g] = min(fewest[c, g], found)
+            fewest[g] = min(fewest[g], found)
             for part in range(parts):
                 w = unit_weight if part == 0 else unit_weight * handle.target_diff(i, members)
                 copies = int(handle.units[i]) * multiple.astype(object)
                 fixed = np.rint(w[:, None] * diff[members] * 2.0 ** (handle.bits - 31)).astype(np.int64)
                 ones = np.rint(w * 2.0**handle.bits).astype(np.int64)
-                diffs[c, g, part] += (copies[:, None] * fixed).sum(axis=0)
-                known[c, g, part] += (copies[:, None] * ones[:, None] * is_known[members]).sum(axis=0)
-                weight[c, g, part] += (copies * ones).sum()
+                diffs[g, part] += (copies[:, None] * fixed).sum(axis=0)
+                known[g, part] += (copies[:, None] * ones[:, None] * is_known[members]).sum(axis=0)
+                weight[g, part] += (copies * ones).sum()
     skip = handle.recipe.unknown == "skip"
-    return Sums(_wide(diffs), _wide(known) if skip else None, _wide(weight), fewest)
+    target_class = int(handle.class_of[block[0]])
+    return BlockSums(target_class, _wide(diffs), _wide(known) if skip else None, _wide(weight), fewest)
 
 
 def neighbours(handle: Handle, i: int, group: int, distance: npt.NDArray[np.int64]):
@@ -129,6 +130,7 @@ class Handle:
         self.class_of = target.codes if isinstance(target, Classes) else np.zeros(table.n_rows, np.int32)
         self.units = table.units()
         self.one = 1 if table.weights is None else table.weights.one
+        self.frequency = frequencies(table)
         self.codes = np.hstack([table.numeric, table.nominal]).astype(np.int64)
         self.is_known = ~np.hstack(
             [
@@ -188,11 +190,10 @@ class Handle:
 
     @property
     def mismatch(self) -> int:
-        """The diff of two categories, which the ramp leaves alone."""
-        whole = np.array([self.table.mismatch])
-        return int(
-            whole[0] if self.recipe.diff.kind == "ramp" else diff_code(whole, self.recipe.diff, self.table.grid)[0]
-        )
+        """The diff of two categories; a ramp takes shares of the range to a diff of 0 to 1, so a mismatch is 1."""
+        if self.recipe.diff.kind == "ramp":
+            return self.table.grid
+        return int(diff_code(np.array([self.table.mismatch]), self.recipe.diff, self.table.grid)[0])
 
     # ------------------------------------------------------------------------------------- unknown values
 
@@ -216,26 +217,36 @@ class Handle:
         return divide_rounded(self.mismatch * (values - 1), values)
 
     def _expected_one(self, a: int, value: int, unknown_class: int) -> int:
-        """Rule D: the mean diff between a known value and the known values of the other row's class."""
+        """Rule D: the mean diff between a known value and the known values of the other row's class, rounded once."""
         rows = self.known_rows(a, unknown_class)
-        return divide_rounded(self._diffs_to_known(a, value, rows), int(self.units[rows].sum()))
+        return divide_rounded(self._diffs_to_known(a, value, rows), self._per_diff(a) * self._weight(rows))
 
     def _expected_two(self, a: int, c1: int, c2: int) -> int:
         """Rule D: the mean diff between the known values of two classes."""
         rows, others = self.known_rows(a, c1), self.known_rows(a, c2)
-        total = sum(int(self.units[j]) * self._diffs_to_known(a, self.codes[j, a], others) for j in rows)
-        return divide_rounded(total, int(self.units[rows].sum()) * int(self.units[others].sum()))
+        total = sum(int(self.frequency[j]) * self._diffs_to_known(a, self.codes[j, a], others) for j in rows)
+        return divide_rounded(total, self._per_diff(a) * self._weight(rows) * self._weight(others))
+
+    def _weight(self, rows: npt.NDArray[np.intp]) -> int:
+        return int(self.frequency[rows].sum())
+
+    def _per_diff(self, a: int) -> int:
+        """By what the exact diffs below have to be divided."""
+        return diff_divisor(self.recipe.diff, self.table.grid) if self.is_numeric[a] else 1
 
     def _diffs_to_known(self, a: int, value: int, rows: npt.NDArray[np.intp]) -> int:
+        """The sum of frequency * diff, before the rounding of single diffs."""
         apart = np.abs(self.codes[rows, a] - value)
-        diffs = (
-            diff_code(apart, self.recipe.diff, self.table.grid) if self.is_numeric[a] else (apart > 0) * self.mismatch
-        )
-        return sum(int(d) * int(w) for d, w in zip(diffs, self.units[rows], strict=True))
+        if self.is_numeric[a]:
+            diffs = exact_diff(apart.astype(object), self.recipe.diff, self.table.grid)
+        else:
+            diffs = (apart > 0).astype(object) * self.mismatch
+        return int((diffs * self.frequency[rows].astype(object)).sum())
 
     def known_rows(self, a: int, c: int | None) -> npt.NDArray[np.intp]:
         """Rows with a known value of a, of class c; of the whole table if that class has none."""
         known = np.flatnonzero(self.is_known[:, a])
+        known = known[self.frequency[known] > 0]
         of_class = known[self.class_of[known] == c]
         return of_class if of_class.size else known
 
