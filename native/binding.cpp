@@ -31,7 +31,7 @@ template <class Array> auto pointer(const std::optional<Array>& array) { return 
 
 namespace nearhit::NEARHIT_ISA {   // a type of its own per module: several may be loaded side by side
 
-// A kernel with the arrays it looks at.
+// A packed table with the arrays it looks at.
 class Loaded {
 public:
     Loaded(In<uint32_t, 2> numeric, Maybe<bool, 2> numeric_unknown, Maybe<uint8_t, 2> nominal8,
@@ -59,24 +59,41 @@ public:
         keep_ = nb::make_tuple(numeric, numeric_unknown, nominal8, nominal16, nominal_unknown, n_codes, class_of, target,
                                units, frequencies, uniform, rank_weights);
         nb::gil_scoped_release unlocked;
-        kernel_ = std::make_unique<Kernel>(t, r, n_classes);
+        packed_ = std::make_unique<Packed>(t, r, n_classes);
+    }
+
+    // The shares of this work may run on different threads; all of them before anything else is asked.
+    void prepare(size_t i, size_t n) {
+        nb::gil_scoped_release unlocked;
+        packed_->prepare(i, n);
+    }
+
+    // Rows as they stand in panels, where those that are near each other stand together.
+    nb::object in_order(In<int64_t, 1> rows) const {
+        std::vector<int64_t> sorted(rows.data(), rows.data() + rows.shape(0));
+        const auto& place_of = packed_->order.place_of;
+        std::sort(sorted.begin(), sorted.end(), [&](int64_t i, int64_t j) {
+            return place_of[static_cast<size_t>(i)] < place_of[static_cast<size_t>(j)];
+        });
+        return nb::cast(give(std::move(sorted)));
     }
 
     nb::object toward(size_t c) const {
-        if (!kernel_->n_unknown_places()) return nb::none();
+        if (!packed_->expected.size()) return nb::none();
         std::vector<uint32_t> table;
         {
             nb::gil_scoped_release unlocked;
-            table = kernel_->toward(c);
+            table = packed_->toward(c);
         }
         return nb::cast(give(std::move(table)));
     }
 
-    nb::tuple run(In<int64_t, 1> rows, size_t batch, Maybe<uint32_t, 1> toward) const {
+    nb::tuple run(In<int64_t, 1> rows, size_t batch, Maybe<uint32_t, 1> toward, int last_stage) const {
         BlockSums sums;
         {
             nb::gil_scoped_release unlocked;
-            sums = kernel_->run(rows.data(), rows.shape(0), batch, pointer(toward));
+            sums = nearhit::NEARHIT_ISA::run(*packed_, rows.data(), rows.shape(0), batch, pointer(toward),
+                                             static_cast<Stage>(last_stage));
         }
         return nb::make_tuple(give(std::move(sums.diffs_high)), give(std::move(sums.diffs)), give(std::move(sums.known_high)),
                               give(std::move(sums.known)), give(std::move(sums.weight_high)), give(std::move(sums.weight)),
@@ -109,7 +126,7 @@ private:
     }
 
     nb::tuple keep_;
-    std::unique_ptr<Kernel> kernel_;
+    std::unique_ptr<Packed> packed_;
 };
 
 }  // namespace nearhit
@@ -145,6 +162,9 @@ NB_MODULE(NEARHIT_MODULE(NEARHIT_ISA), m) {
              nb::arg("class_of").noconvert(), nb::arg("target").none(), nb::arg("units").none(),
              nb::arg("frequencies").none(),
              nb::arg("uniform").noconvert(), nb::arg("rank_weights").noconvert(), nb::arg("recipe"), nb::arg("n_classes"))
+        .def("prepare", &Loaded::prepare, nb::arg("share"), nb::arg("of"))
+        .def("in_order", &Loaded::in_order, nb::arg("rows").noconvert())
         .def("toward", &Loaded::toward, nb::arg("target_class"))
-        .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("toward").none());
+        .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("toward").none(),
+             nb::arg("last_stage") = static_cast<int>(Stage::sums));
 }

@@ -17,61 +17,25 @@ constexpr int BYTES = 4 * LANES;
 typedef uint32_t Narrow __attribute__((vector_size(BYTES), aligned(4), may_alias));
 typedef uint64_t Broad __attribute__((vector_size(BYTES)));
 
-inline uint32_t known_diff(const RecipeView& r, uint32_t x, uint32_t y, bool numeric) {
-    return numeric ? diff_code(r, apart(x, y)) : x == y ? 0 : r.mismatch;
-}
-
-template <class Category>
-inline uint64_t count_unequal(const Category* x, const Category* y, size_t n) {
-    uint64_t count = 0;
-    for (size_t a = 0; a < n; ++a) count += x[a] != y[a];
-    return count;
-}
-
-// Complete data, linear diff, Manhattan metric.
-inline uint64_t plain_distance(const TableView& t, const RecipeView& r, size_t i, size_t j) {
-    const uint32_t *x = t.numeric + i * t.n_numeric, *y = t.numeric + j * t.n_numeric;
-    uint64_t sum = 0;
-    for (size_t a = 0; a < t.n_numeric; ++a) sum += apart(x[a], y[a]);
-    if (!t.n_nominal) return sum;
-    const size_t n = t.n_nominal;
-    return sum + r.mismatch * (t.nominal8 ? count_unequal(t.nominal8 + i * n, t.nominal8 + j * n, n)
-                                          : count_unequal(t.nominal16 + i * n, t.nominal16 + j * n, n));
-}
-
 // Full codes in panels [panel][feature][64], UNKNOWN where a cell is unknown.
 struct CodePanels {
-    std::vector<uint32_t> codes;
+    Buffer<uint32_t> codes;
     size_t n_features = 0;
 
     CodePanels() = default;
-    CodePanels(const TableView& t, const Order& order) : codes(order.row_of.size() * t.n_features()), n_features(t.n_features()) {
-        for (size_t place = 0; place < order.row_of.size(); ++place) {
-            if (order.row_of[place] < 0) continue;
-            const auto row = static_cast<size_t>(order.row_of[place]);
-            uint32_t* to = codes.data() + place / PANEL * n_features * PANEL + place % PANEL;
-            for (size_t a = 0; a < n_features; ++a) to[a * PANEL] = t.known(row, a) ? t.code(row, a) : UNKNOWN;
+    CodePanels(const TableView& t, size_t n_panels) : codes(n_panels * PANEL * t.n_features()), n_features(t.n_features()) {}
+
+    void pack(const TableView& t, const Order& order, size_t p) {
+        uint32_t* panel = codes.data() + p * n_features * PANEL;
+        for (size_t r = 0; r < PANEL; ++r) {
+            const size_t place = p * PANEL + r;
+            for (size_t a = 0; a < n_features; ++a)
+                panel[a * PANEL + r] = !order.is_row(place) ? 0 : t.known(order.row(place), a) ? t.code(order.row(place), a) : UNKNOWN;
         }
     }
     const uint32_t* panel(size_t p) const { return codes.data() + p * n_features * PANEL; }
     uint32_t code(size_t place, size_t a) const { return panel(place / PANEL)[a * PANEL + place % PANEL]; }
 };
-
-// What an unknown value of a target of one class is expected to differ by, from every row: [panel][slot][64].
-inline std::vector<uint32_t> toward_class(const TableView& t, const Expected& e, const Order& order, size_t c) {
-    std::vector<uint32_t> table(order.row_of.size() * e.size());
-    for (size_t place = 0; place < order.row_of.size(); ++place) {
-        if (order.row_of[place] < 0) continue;
-        const auto row = static_cast<size_t>(order.row_of[place]);
-        uint32_t* to = table.data() + place / PANEL * e.size() * PANEL + place % PANEL;
-        for (size_t s = 0; s < e.size(); ++s) {
-            const size_t a = e.feature(s);
-            to[s * PANEL] = t.known(row, a) ? e.one(s, t.code(row, a), c)
-                                            : e.two(s, c, static_cast<size_t>(t.class_of[row]));
-        }
-    }
-    return table;
-}
 
 // One target row as the exact kernel wants it: its codes, and for each class of the other row what an unknown value
 // there is expected to differ by.
@@ -79,11 +43,11 @@ struct ExactTarget {
     std::vector<uint32_t> codes;         // per feature
     std::vector<uint32_t> if_unknown;    // [class][slot]
 
-    void read(const TableView& t, const CodePanels& panels, const Expected& e, const Order& order, size_t place) {
+    void read(const TableView& t, const CodePanels& panels, const Expected& e, size_t n_classes, size_t place) {
         codes.resize(t.n_features());
         for (size_t a = 0; a < t.n_features(); ++a) codes[a] = panels.code(place, a);
-        if_unknown.assign(order.classes.size() * e.size(), 0);
-        for (size_t c = 0; c < order.classes.size(); ++c)
+        if_unknown.assign(n_classes * e.size(), 0);
+        for (size_t c = 0; c < n_classes; ++c)
             for (size_t s = 0; s < e.size(); ++s)
                 if (const uint32_t x = codes[e.feature(s)]; x != UNKNOWN) if_unknown[c * e.size() + s] = e.one(s, x, c);
     }

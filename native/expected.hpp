@@ -1,9 +1,9 @@
 // Unknown values: the expected diff, given the classes (SPEC section 2, rules B, C, D).
 //
 // For rule D a numeric column keeps the known codes of each class in order with their prefix sums, so the mean of
-// |x - V| costs one binary search and that of the ramp four; the mean of the square needs three totals. The sums are
-// exact and rounded once. Frequencies add up to less than 2^32, so the largest of them, of squares over two classes,
-// stays under 2^126.
+// |x - V| costs one search, in the short stretch of codes that the first digits of x name, and that of the ramp four; the
+// mean of the square needs three totals. The sums are exact and rounded once. Frequencies add up to less than 2^32, so
+// the largest of them, of squares over two classes, stays under 2^126.
 #pragma once
 #include <algorithm>
 #include <numeric>
@@ -30,14 +30,20 @@ public:
             bool holes = false;
             for (size_t i = 0; i < t.n_rows && !holes; ++i) holes = !t.known(i, a);
             if (!holes) continue;
-            slot_[a] = static_cast<int>(columns_.size());
+            slot_[a] = static_cast<int>(features_.size());
             features_.push_back(a);
-            columns_.push_back(r.rule == Rule::expected ? learn(a) : Column{});
         }
-        for (size_t s = 0; s < columns_.size(); ++s) learn_pairs(s);
+        columns_.resize(features_.size());
+    }
+    // To be called for each slot before anything is asked of it; slots may be learnt on different threads.
+    void learn_column(size_t slot) {
+        if (r_.rule != Rule::expected) return;
+        columns_[slot] = learn(features_[slot]);
+        learn_pairs(slot);
     }
 
     size_t size() const { return features_.size(); }
+    const std::vector<size_t>& features() const { return features_; }
     size_t feature(size_t slot) const { return features_[slot]; }
     int slot(size_t feature) const { return slot_[feature]; }
 
@@ -80,12 +86,23 @@ private:
         // How many codes are up to x, and below x.
         size_t up_to(int64_t x) const { return place(x + 1); }
         size_t below(int64_t x) const { return place(x); }
+        void index() {
+            while (shift_ > 0 && (size_t{2} << (32 - shift_)) < codes.size()) --shift_;
+            starts_.assign((size_t{1} << (32 - shift_)) + 1, 0);
+            for (uint32_t code : codes) ++starts_[(code >> shift_) + 1];
+            std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+        }
 
     private:
         size_t place(int64_t x) const {
-            return static_cast<size_t>(std::lower_bound(codes.begin(), codes.end(), x,
-                                                        [](uint32_t code, int64_t y) { return code < y; }) - codes.begin());
+            if (x <= 0 || codes.empty()) return 0;
+            const auto bucket = static_cast<uint64_t>(x) >> shift_;
+            if (bucket + 1 >= starts_.size()) return codes.size();
+            return static_cast<size_t>(std::lower_bound(codes.data() + starts_[bucket], codes.data() + starts_[bucket + 1], x,
+                                                        [](uint32_t code, int64_t y) { return code < y; }) - codes.data());
         }
+        int shift_ = 31;
+        std::vector<uint32_t> starts_;    // the first code of each stretch of 2^shift codes
     };
     struct Column {
         std::vector<Known> classes;       // the last is the whole table, learnt only for classes without a known value
@@ -109,7 +126,10 @@ private:
         if (!all_known)
             for (size_t i : rows) add_value(column.classes[n_classes_], a, i);
         if (a < t_.n_numeric)
-            for (Known& known : column.classes) sum_up(known);
+            for (Known& known : column.classes) {
+                sum_up(known);
+                known.index();
+            }
         return column;
     }
 
@@ -164,7 +184,6 @@ private:
     Wide nominal_sum(const Known& known, uint32_t category) const { return (known.total - known.weights[category]) * r_.mismatch; }
 
     void learn_pairs(size_t slot) {
-        if (r_.rule != Rule::expected) return;
         Column& column = columns_[slot];
         column.pairs.assign(n_classes_ * n_classes_, 0);
         for (size_t c = 0; c < n_classes_; ++c)

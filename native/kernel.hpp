@@ -1,13 +1,12 @@
 // A loaded table with its recipe, and the sums of one block of target rows.
 //
-//   filter path   complete data, linear diff, Manhattan metric: tiles on 15-bit codes and bit planes, then the few
-//                 survivors are ranked on the full codes
-//   exact path    everything else: unknown values, squares, ramps, the Euclidean metric
+//   filter     numbers with linear diffs and the Manhattan metric, or no numbers: tiles on 15-bit codes and bit planes,
+//              then the few survivors are ranked on the full codes
+//   exact      everything else: squares, ramps, the Euclidean metric
 #pragma once
-#include <memory>
-
+#include "diffs.hpp"
 #include "score.hpp"
-#include "tile.hpp"
+#include "search.hpp"
 
 namespace nearhit::NEARHIT_ISA {
 
@@ -17,93 +16,51 @@ struct BlockSums {
     std::vector<int64_t> diffs_high, known_high, weight_high;
 };
 
-class Kernel {
-public:
-    Kernel(const TableView& t, const RecipeView& r, size_t n_classes)
-        : t_(t), r_(r), order_(t, n_classes), expected_(t_, r_, n_classes) {
-        filtered_ = !t.has_unknown() && r.diff == DiffKind::linear && !r.euclidean;
-        if (filtered_) {
-            filter_ = make_filter(t_, r_, order_);
-            parts_ = make_parts(t_, filter_, order_);
-        } else {
-            code_panels_ = CodePanels(t_, order_);
-        }
-    }
-    Kernel(const Kernel&) = delete;
-
-    size_t n_groups() const {
-        return r_.grouping == Grouping::each_class ? order_.classes.size() : r_.grouping == Grouping::everyone ? 1 : 2;
-    }
-    size_t n_parts() const { return t_.target ? 2 : 1; }
-    size_t n_features() const { return t_.n_features(); }
-    size_t n_unknown_places() const { return expected_.size() * order_.row_of.size(); }
-    std::vector<uint32_t> toward(size_t c) const { return toward_class(t_, expected_, order_, c); }
-
-    // Sums over target rows of one class; `toward` is that class's table of expected diffs (exact path only).
-    BlockSums run(const int64_t* rows, size_t n_rows, size_t batch, const uint32_t* toward) const;
-
-private:
-    class Block;
-
-    size_t class_of(size_t row) const { return static_cast<size_t>(t_.class_of[row]); }
-    size_t group_of(size_t target_class, size_t other_class) const {
-        if (r_.grouping == Grouping::each_class) return other_class;
-        return r_.grouping == Grouping::everyone || target_class == other_class ? 0 : 1;
-    }
-
-    TableView t_;
-    RecipeView r_;
-    Order order_;
-    Expected expected_;
-    bool filtered_ = false;
-    Filter filter_;
-    std::vector<Part> parts_;
-    CodePanels code_panels_;
-};
+// How far a block is taken; benchmarks stop it early.
+enum class Stage : int { distances, neighbours, sums };
 
 // One block at work: all scratch memory, allocated once per block.
-class Kernel::Block {
+template <class Search>
+class Block {
 public:
-    Block(const Kernel& k, size_t batch, const uint32_t* toward) : k_(k), t_(k.t_), r_(k.r_), toward_(toward) {
-        n_groups_ = k.n_groups();
-        n_parts_ = k.n_parts();
+    Block(const Packed& packed, size_t batch, const uint32_t* toward)
+        : k_(packed), t_(packed.t), r_(packed.r), n_groups_(packed.n_groups()), n_parts_(t_.target ? 2 : 1),
+          search_(packed, batch, rows_that_fill_the_places(), toward) {
         const size_t cells = n_groups_ * n_parts_ * t_.n_features();
         sums_.diffs.assign(cells, 0);
         sums_.known.assign(r_.rule == Rule::skip ? cells : 0, 0);
         sums_.weight.assign(n_groups_ * n_parts_, 0);
         sums_.fewest.assign(n_groups_, std::numeric_limits<int64_t>::max());
+        counters8_.resize(t_.nominal8 ? n_groups_ : 0);
+        counters16_.resize(t_.nominal16 ? n_groups_ : 0);
+        diff_rows_.resize(ROWS_AT_A_TIME * t_.n_features());
+        zeros_.assign(t_.n_features(), 0);
         if (t_.units) {
             wide_diffs_.assign(cells, 0);
             wide_known_.assign(sums_.known.size(), 0);
             wide_weight_.assign(sums_.weight.size(), 0);
         }
-        const size_t tiles = (batch + TILE_TARGETS - 1) / TILE_TARGETS;
-        if (k.filtered_) {
-            near_.resize(batch * n_groups_);
-            distances_.resize(tiles * TILE_TARGETS * CHUNK);
-        } else {
-            exact_near_.resize(batch * n_groups_);
-            exact_distances_.resize(PANEL);
-            exact_targets_.resize(batch);
-        }
-        diff_row_.resize(t_.n_features());
-        rows_needed_ = rows_that_fill_the_places();
     }
 
-    void add(const int64_t* rows, size_t n) {
+    void add(const int64_t* rows, size_t n, Stage last) {
         const size_t c = k_.class_of(static_cast<size_t>(rows[0]));
         places_.clear();
-        for (size_t i = 0; i < n; ++i) places_.push_back(k_.order_.place_of[static_cast<size_t>(rows[i])]);
-        for (size_t t = 0; t < n && !k_.filtered_; ++t)
-            exact_targets_[t].read(t_, k_.code_panels_, k_.expected_, k_.order_, places_[t]);
-        if (needs_distances()) k_.filtered_ ? find_by_filter(c) : find_exactly(c);
-        for (size_t i = 0; i < n; ++i) {
-            for (size_t g = 0; g < n_groups_; ++g) score(i, static_cast<size_t>(rows[i]), c, g);
-            if (t_.units) fold(static_cast<size_t>(rows[i]));
+        for (size_t i = 0; i < n; ++i) places_.push_back(k_.order.place_of[static_cast<size_t>(rows[i])]);
+        if (needs_distances()) search_.find(places_, c, last == Stage::distances);
+        if (last == Stage::distances) return;
+        for (size_t t = 0; t < n; ++t) {
+            const auto i = static_cast<size_t>(rows[t]);
+            for (size_t g = 0; g < n_groups_; ++g) {
+                collect(t, i, c, g);
+                sums_.fewest[g] = std::min(sums_.fewest[g], weigh(r_, found_, neighbours_));
+                if (last == Stage::sums) add_neighbours(i, g);
+            }
+            if (t_.units) fold(i);
         }
     }
 
     BlockSums finish() {
+        flush();
         split(sums_.diffs, wide_diffs_, sums_.diffs_high);
         split(sums_.known, wide_known_, sums_.known_high);
         split(sums_.weight, wide_weight_, sums_.weight_high);
@@ -111,7 +68,7 @@ public:
     }
 
 private:
-    // ------------------------------------------------------------------------------------- finding neighbours
+    static constexpr size_t ROWS_AT_A_TIME = 64;              // added together
 
     // With every row a neighbour of equal weight no distance is needed.
     bool needs_distances() const {
@@ -127,182 +84,151 @@ private:
         return static_cast<size_t>(std::min(rows, static_cast<int64_t>(t_.n_rows)));
     }
 
-    void find_by_filter(size_t c) {
-        const Filter& f = k_.filter_;
-        const size_t n = places_.size(), tiles = (n + TILE_TARGETS - 1) / TILE_TARGETS;
-        for (size_t t = 0; t < n; ++t)
-            for (size_t g = 0; g < n_groups_; ++g)
-                near_[t * n_groups_ + g].start(rows_needed_, static_cast<int32_t>(f.slack[places_[t]]));
-        target_sums_.assign(tiles * TILE_TARGETS, 0);
-        for (size_t t = 0; t < n; ++t) target_sums_[t] = f.sum[places_[t]];
-        targets_.resize(k_.parts_.size());
-        for (size_t p = 0; p < targets_.size(); ++p) gather_targets(k_.parts_[p], places_.data(), n, targets_[p]);
-        for (size_t d = 0; d < k_.order_.classes.size(); ++d) {
-            const Segment& segment = k_.order_.classes[d];
-            const size_t g = k_.group_of(c, d);
-            for (size_t p = 0; p < segment.n_panels; p += CHUNK_PANELS) {
-                const size_t first = segment.first_place + p * PANEL;
-                const size_t panels = std::min(CHUNK_PANELS, segment.n_panels - p);
-                const size_t rows = std::min(panels * PANEL, segment.first_place + segment.n_rows - first);
-                measure(first / PANEL, panels, tiles);
-                for (size_t t = 0; t < n; ++t) {
-                    uint32_t* own = distances_.data() + t * CHUNK;
-                    for (size_t j = rows; j < panels * PANEL; ++j) own[j] = Nearest<int32_t>::NEVER;
-                    if (places_[t] - first < rows) own[places_[t] - first] = Nearest<int32_t>::NEVER;
-                    scan(near_[t * n_groups_ + g], own, f.slack.data() + first, first, panels * PANEL);
-                }
-            }
-        }
-    }
+    // -------------------------------------------------------------------------------------------- who is a neighbour
 
-    void measure(size_t first_panel, size_t panels, size_t tiles) {
-        for (size_t p = 0; p < targets_.size(); ++p) {
-            const Start begin = p ? Start{} : Start{target_sums_.data(), k_.filter_.sum.data() + first_panel * PANEL};
-            add_part(k_.parts_[p], targets_[p], tiles, first_panel, panels, k_.filter_.mismatch, begin, distances_.data());
-        }
-    }
-
-    void find_exactly(size_t c) {
-        const size_t n = places_.size();
-        for (size_t t = 0; t < n; ++t)
-            for (size_t g = 0; g < n_groups_; ++g) exact_near_[t * n_groups_ + g].start(rows_needed_, 0);
-        for (size_t d = 0; d < k_.order_.classes.size(); ++d) {
-            const Segment& segment = k_.order_.classes[d];
-            const size_t g = k_.group_of(c, d);
-            for (size_t p = 0; p < segment.n_panels; ++p) {
-                const size_t first = segment.first_place + p * PANEL;
-                const size_t rows = std::min(size_t{PANEL}, segment.n_rows - p * PANEL);
-                for (size_t t = 0; t < n; ++t) {
-                    measure_exactly(t, d, first / PANEL);
-                    if (places_[t] - first < rows) exact_distances_[places_[t] - first] = Nearest<int64_t>::NEVER;
-                    scan(exact_near_[t * n_groups_ + g], exact_distances_.data(), first, rows);
-                }
-            }
-        }
-    }
-
-    void measure_exactly(size_t t, size_t d, size_t panel) {
-        const size_t slots = k_.expected_.size();
-        const auto run = [&]<DiffKind KIND, bool EUCLIDEAN>() {
-            exact_panel<KIND, EUCLIDEAN>(t_, r_, k_.expected_, exact_targets_[t], exact_targets_[t].if_unknown.data() + d * slots,
-                                         k_.code_panels_.panel(panel), toward_ + panel * slots * PANEL, exact_distances_.data());
-        };
-        const auto run_metric = [&]<DiffKind KIND>() {
-            r_.euclidean ? run.template operator()<KIND, true>() : run.template operator()<KIND, false>();
-        };
-        if (r_.diff == DiffKind::linear) run_metric.template operator()<DiffKind::linear>();
-        if (r_.diff == DiffKind::squared) run_metric.template operator()<DiffKind::squared>();
-        if (r_.diff == DiffKind::ramp) run_metric.template operator()<DiffKind::ramp>();
-    }
-
-    // ------------------------------------------------------------------------------------ weighing and adding
-
-    void score(size_t t, size_t i, size_t c, size_t g) {
-        collect(t, i, c, g);
-        sums_.fewest[g] = std::min(sums_.fewest[g], weigh(r_, found_, neighbours_));
-        for (size_t part = 0; part < n_parts_; ++part)
-            for (const Neighbour& n : neighbours_) add_neighbour(t, i, n, g, part);
-        if (k_.filtered_) counters_flush();
-    }
-    void counters_flush() {
-        counter8_.flush();
-        counter16_.flush();
-    }
-
-    // The candidates of one target and group on exact distances, in `found_`.
+    // The candidates of one target and group, in `found_`; on exact distances where these decide anything.
     void collect(size_t t, size_t i, size_t c, size_t g) {
         found_.clear();
+        // A row of weight w stands for w copies, and meets the others.
+        const int64_t of_itself = t_.units && k_.group_of(c, c) == g ? std::max<int64_t>(t_.units[i] - r_.one, 0) : 0;
+        int64_t copies = of_itself;
+        const auto add = [&](uint64_t distance, size_t place) {
+            const auto j = static_cast<uint32_t>(k_.order.row(place));
+            found_.push_back({distance, j, t_.weight(j)});
+            copies += t_.weight(j);
+        };
         if (!needs_distances()) {
-            for (size_t d = 0; d < k_.order_.classes.size(); ++d) {
-                if (k_.group_of(c, d) != g) continue;
-                const Segment& s = k_.order_.classes[d];
-                for (size_t j = s.first_place; j < s.first_place + s.n_rows; ++j)
-                    if (static_cast<size_t>(k_.order_.row_of[j]) != i) found_.push_back({1, row_at(j), 1});
-            }
-            return;
-        }
-        if (k_.filtered_) {
-            for (const auto& near : near_[t * n_groups_ + g].finish()) {
-                const uint32_t j = row_at(near.place);
-                const uint64_t distance = k_.filter_.exact ? uint64_t{r_.mismatch} * static_cast<uint64_t>(near.lowest)
-                                                           : plain_distance(t_, r_, i, j);
-                found_.push_back({distance, j, t_.weight(j)});
+            for (size_t d = 0; d < k_.order.classes.size(); ++d) {
+                const Segment& s = k_.order.classes[d];
+                for (size_t j = s.first_place; k_.group_of(c, d) == g && j < s.first_place + s.n_rows; ++j)
+                    if (k_.order.row(j) != i) add(1, j);
             }
         } else {
-            for (const auto& near : exact_near_[t * n_groups_ + g].finish())
-                found_.push_back({static_cast<uint64_t>(near.lowest), row_at(near.place), t_.weight(row_at(near.place))});
+            for (const auto& near : search_.near(t, g).finish()) add(static_cast<uint64_t>(near.lowest), near.place);
+            const bool all_are_in = r_.weighing == Weighing::equal && copies <= r_.places;
+            if (k_.filtered && !all_are_in)
+                for (Candidate& candidate : found_) candidate.distance = distance(i, candidate);
         }
-        // A row of weight w stands for w copies, and meets the others.
-        if (t_.units && t_.units[i] > r_.one && k_.group_of(c, c) == g)
-            found_.push_back({distance_to_itself(i), static_cast<uint32_t>(i), t_.units[i] - r_.one});
+        if (of_itself) found_.push_back({distance_to_itself(i), static_cast<uint32_t>(i), of_itself});
     }
 
-    uint32_t row_at(size_t place) const { return static_cast<uint32_t>(k_.order_.row_of[place]); }
+    uint64_t distance(size_t i, const Candidate& candidate) {
+        if (k_.filter.exact) return uint64_t{r_.euclidean ? square_code(r_.mismatch) : r_.mismatch} * candidate.distance;
+        if (!t_.has_unknown()) return plain_distance(t_, r_, i, candidate.row);
+        write_diffs(k_, i, candidate.row, false, diff_rows_.data());
+        return std::accumulate(diff_rows_.begin(), diff_rows_.begin() + static_cast<std::ptrdiff_t>(t_.n_features()), uint64_t{0});
+    }
 
     uint64_t distance_to_itself(size_t i) const {
         uint64_t sum = 0;
-        for (size_t s = 0; s < k_.expected_.size(); ++s) {
-            if (t_.known(i, k_.expected_.feature(s))) continue;
-            const uint32_t d = k_.expected_.two(s, k_.class_of(i), k_.class_of(i));
+        k_.holes.each(i, [&](size_t s) {
+            const uint32_t d = k_.expected.two(s, k_.class_of(i), k_.class_of(i));
             sum += r_.euclidean ? square_code(d) : d;
-        }
+        });
         return sum;
     }
 
-    void add_neighbour(size_t t, size_t i, const Neighbour& n, size_t g, size_t part) {
-        double weight = n.weight;
-        if (part) weight *= target_diff_code(r_, apart(t_.target[i], t_.target[n.row])) * 0x1p-31;
-        const size_t at = (g * n_parts_ + part) * t_.n_features();
-        const int64_t ones = n.copies * rounded(weight * std::ldexp(1.0, r_.bits));
-        sums_.weight[g * n_parts_ + part] += ones;
-        if (k_.filtered_) {
-            add_plain(i, n, weight, sums_.diffs.data() + at);
-        } else {
-            const uint32_t* diffs = read_diffs(t, n.row);
-            add_weighted(t_.n_features(), [=](size_t a) { return diffs[a]; }, weight * std::ldexp(1.0, r_.bits - 31),
-                         n.copies, sums_.diffs.data() + at);
+    // ------------------------------------------------------------------------------------------------- adding them up
+
+    void add_neighbours(size_t i, size_t g) {
+        const bool plain = !t_.has_unknown() && (r_.diff == DiffKind::linear || !t_.n_numeric);
+        for (size_t first = 0; first < neighbours_.size(); first += ROWS_AT_A_TIME) {
+            const size_t stop = std::min(first + ROWS_AT_A_TIME, neighbours_.size());
+            read_factors(i, g, first, stop);
+            plain ? add_codes(i, g, first, stop) : add_diffs(i, g, first, stop);
+            if (r_.rule == Rule::skip) add_known(i, g, first, stop);
         }
-        if (!sums_.known.empty())
-            for (size_t a = 0; a < t_.n_features(); ++a)
-                sums_.known[at + a] += t_.known(i, a) && t_.known(n.row, a) ? ones : 0;
     }
+
+    // What each neighbour's diffs are multiplied by; their own sum goes to `weight`, and to `known` before holes.
+    void read_factors(size_t i, size_t g, size_t first, size_t stop) {
+        added_.copies.clear();
+        for (size_t j = first; j < stop && t_.units && r_.whole_weights; ++j) added_.copies.push_back(neighbours_[j].copies);
+        for (size_t part = 0; part < n_parts_; ++part) {
+            added_.factors[part].clear();
+            ones_[part].clear();
+            int64_t& weight = sums_.weight[g * n_parts_ + part];
+            for (size_t j = first; j < stop; ++j) {
+                const Neighbour& n = neighbours_[j];
+                double w = n.weight;
+                if (part) w *= target_diff_code(r_, apart(t_.target[i], t_.target[n.row])) * 0x1p-31;
+                added_.factors[part].push_back(w * std::ldexp(1.0, r_.bits - 31));
+                ones_[part].push_back(n.copies * rounded(w * std::ldexp(1.0, r_.bits)));
+                weight += ones_[part].back();
+            }
+        }
+    }
+
+    int64_t* sums_of(size_t g, size_t part) { return sums_.diffs.data() + (g * n_parts_ + part) * t_.n_features(); }
 
     // Complete rows, linear diffs: formed while they are added.
-    void add_plain(size_t i, const Neighbour& n, double weight, int64_t* sums) {
-        const uint32_t *x = t_.numeric + i * t_.n_numeric, *y = t_.numeric + n.row * t_.n_numeric;
-        const double factor = weight * std::ldexp(1.0, r_.bits - 31);
-        if (weight == 1 && n.copies == 1 && r_.bits >= 31)
-            add_apart(x, y, t_.n_numeric, r_.bits - 31, sums);
-        else
-            add_weighted(t_.n_numeric, [=](size_t a) { return apart(x[a], y[a]); }, factor, n.copies, sums);
-        const size_t m = t_.n_nominal;
-        const int64_t amount = n.copies * rounded(factor * r_.mismatch);
-        if (!m) return;
-        if (t_.nominal8)
-            counter8_.count(t_.nominal8 + i * m, t_.nominal8 + n.row * m, m, amount, sums + t_.n_numeric);
-        else
-            counter16_.count(t_.nominal16 + i * m, t_.nominal16 + n.row * m, m, amount, sums + t_.n_numeric);
+    void add_codes(size_t i, size_t g, size_t first, size_t stop) {
+        added_.rows.clear();
+        for (size_t j = first; j < stop; ++j) added_.rows.push_back(t_.numeric + neighbours_[j].row * t_.n_numeric);
+        int64_t* const sums[2] = {sums_of(g, 0), n_parts_ > 1 ? sums_of(g, 1) : nullptr};
+        if (t_.n_numeric) add_rows(t_.numeric + i * t_.n_numeric, added_, n_parts_, t_.n_numeric, sums);
+        if (!t_.n_nominal) return;
+        if (t_.nominal8) add_categories(t_.nominal8, i, g, first, stop, rows8_, counters8_[g]);
+        else add_categories(t_.nominal16, i, g, first, stop, rows16_, counters16_[g]);
     }
 
-    // All other rows: the diffs are written down first. What is expected of unknown values was found with the target;
-    // by rule C it counts in the distance only.
-    const uint32_t* read_diffs(size_t t, size_t j) {
-        const ExactTarget& own = exact_targets_[t];
-        const size_t place = k_.order_.place_of[j], slots = k_.expected_.size();
-        const uint32_t* other_unknown = own.if_unknown.data() + k_.class_of(j) * slots;
-        const uint32_t* own_unknown = toward_ + place / PANEL * slots * PANEL + place % PANEL;
-        for (size_t a = 0; a < t_.n_features(); ++a) {
-            const uint32_t x = own.codes[a];
-            const auto slot = static_cast<size_t>(k_.expected_.slot(a));
-            if (r_.rule == Rule::skip && (x == UNKNOWN || !t_.known(j, a))) diff_row_[a] = 0;
-            else if (x == UNKNOWN) diff_row_[a] = own_unknown[slot * PANEL];
-            else if (!t_.known(j, a)) diff_row_[a] = other_unknown[slot];
-            else diff_row_[a] = known_diff(r_, x, t_.code(j, a), a < t_.n_numeric);
+    // Neighbours that weigh the same stand together. Those of weight 1, which most are, are counted across targets.
+    template <class Category>
+    void add_categories(const Category* cells, size_t i, size_t g, size_t first, size_t stop,
+                        std::vector<const Category*>& rows, MismatchCounter<Category>& counter) {
+        const size_t n = t_.n_nominal;
+        rows.clear();
+        for (size_t j = first; j < stop; ++j) rows.push_back(cells + neighbours_[j].row * n);
+        for (size_t part = 0; part < n_parts_; ++part)
+            for (size_t j = 0, end; j < rows.size(); j = end) {
+                const double factor = added_.factors[part][j];
+                for (end = j; end < rows.size() && added_.factors[part][end] == factor && copies_of(end) == copies_of(j);) ++end;
+                const int64_t amount = copies_of(j) * rounded(factor * r_.mismatch);
+                int64_t* sums = sums_of(g, part) + t_.n_numeric;
+                const bool common = neighbours_[first + j].weight == 1 && part == 0 && !t_.units;
+                if (common) {
+                    counter.count(cells + i * n, rows, j, end, n, amount, sums);
+                } else {
+                    MismatchCounter<Category>& own = own_counter(Category{});
+                    own.count(cells + i * n, rows, j, end, n, amount, sums);
+                    own.flush();
+                }
+            }
+    }
+    int64_t copies_of(size_t j) const { return added_.copies.empty() ? 1 : added_.copies[j]; }
+    MismatchCounter<uint8_t>& own_counter(uint8_t) { return own8_; }
+    MismatchCounter<uint16_t>& own_counter(uint16_t) { return own16_; }
+
+    // All other rows: the diffs are written down first; by rule C what is unknown counts in the distance only.
+    void add_diffs(size_t i, size_t g, size_t first, size_t stop) {
+        const size_t n = t_.n_features();
+        added_.rows.clear();
+        for (size_t j = first; j < stop; ++j) {
+            uint32_t* row = diff_rows_.data() + (j - first) * n;
+            write_diffs(k_, i, neighbours_[j].row, r_.rule == Rule::skip, row);
+            added_.rows.push_back(row);
         }
-        return diff_row_.data();
+        int64_t* const sums[2] = {sums_of(g, 0), n_parts_ > 1 ? sums_of(g, 1) : nullptr};
+        add_rows(zeros_.data(), added_, n_parts_, n, sums);
     }
 
-    // ------------------------------------------------------------------------------------------- row weights
+    // By rule C, how much weight the pairs have that are known on both sides.
+    void add_known(size_t i, size_t g, size_t first, size_t stop) {
+        const size_t n = t_.n_features();
+        for (size_t part = 0; part < n_parts_; ++part)
+            for (size_t j = first; j < stop; ++j) {
+                int64_t* known = sums_.known.data() + (g * n_parts_ + part) * n;
+                for (size_t a = 0; a < n; ++a)
+                    known[a] += t_.known(i, a) && t_.known(neighbours_[j].row, a) ? ones_[part][j - first] : 0;
+            }
+    }
+
+    void flush() {
+        for (auto& counter : counters8_) counter.flush();
+        for (auto& counter : counters16_) counter.flush();
+    }
+
+    // ------------------------------------------------------------------------------------------------- row weights
 
     // The sums of one target count as often as the target does.
     void fold(size_t i) {
@@ -324,31 +250,38 @@ private:
         }
     }
 
-    const Kernel& k_;
+    const Packed& k_;
     const TableView& t_;
     const RecipeView& r_;
-    const uint32_t* toward_;
-    size_t n_groups_, n_parts_, rows_needed_;
+    size_t n_groups_, n_parts_;
+    Search search_;
     BlockSums sums_;
     std::vector<__int128> wide_diffs_, wide_known_, wide_weight_;
     std::vector<size_t> places_;                              // of the targets at hand
-    std::vector<std::vector<uint32_t>> targets_;              // their words, per part
-    std::vector<int32_t> target_sums_;
-    std::vector<uint32_t> distances_;                         // [target][row of the chunk]
-    std::vector<uint64_t> exact_distances_;
-    std::vector<ExactTarget> exact_targets_;
-    std::vector<Nearest<int32_t>> near_;                      // [target][group]
-    std::vector<Nearest<int64_t>> exact_near_;
     std::vector<Candidate> found_;
     std::vector<Neighbour> neighbours_;
-    std::vector<uint32_t> diff_row_;
-    MismatchCounter counter8_, counter16_;                    // one per width of the categories
+    Added added_;
+    std::vector<int64_t> ones_[2];                            // per part and neighbour: copies * weight, in fixed point
+    std::vector<uint32_t> diff_rows_, zeros_;
+    std::vector<const uint8_t*> rows8_;
+    std::vector<const uint16_t*> rows16_;
+    std::vector<MismatchCounter<uint8_t>> counters8_;         // per group
+    std::vector<MismatchCounter<uint16_t>> counters16_;
+    MismatchCounter<uint8_t> own8_;
+    MismatchCounter<uint16_t> own16_;
 };
 
-inline BlockSums Kernel::run(const int64_t* rows, size_t n_rows, size_t batch, const uint32_t* toward) const {
-    Block block(*this, batch, toward);
-    for (size_t i = 0; i < n_rows; i += batch) block.add(rows + i, std::min(batch, n_rows - i));
+// Sums over target rows of one class; `toward` is that class's table of expected diffs, where anything is unknown.
+template <class Search>
+inline BlockSums run_block(const Packed& packed, const int64_t* rows, size_t n_rows, size_t batch, const uint32_t* toward, Stage last) {
+    Block<Search> block(packed, std::min(batch, n_rows), toward);
+    for (size_t i = 0; i < n_rows; i += batch) block.add(rows + i, std::min(batch, n_rows - i), last);
     return block.finish();
+}
+
+inline BlockSums run(const Packed& packed, const int64_t* rows, size_t n_rows, size_t batch, const uint32_t* toward, Stage last) {
+    return packed.filtered ? run_block<FilterSearch>(packed, rows, n_rows, batch, toward, last)
+                           : run_block<ExactSearch>(packed, rows, n_rows, batch, toward, last);
 }
 
 }  // namespace nearhit

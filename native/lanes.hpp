@@ -20,16 +20,23 @@ template <int N, class F> [[gnu::always_inline]] inline void repeat(F f) {
     }(std::make_integer_sequence<int, N>());
 }
 
+// How many targets and vectors of rows a register tile has, for groups of one word or of more: their sums, the words of
+// the rows and one of a target have to fit the registers.
+struct TileShape { int targets, vectors; };
+
 #if defined(NEARHIT_AVX512)  // needs F, BW, VL, DQ, VNNI and VPOPCNTDQ
 
 using Vec = __m512i;
-constexpr int LANES = 16, TILE_TARGETS = 6, TILE_VECTORS = 4;
+constexpr int LANES = 16;
+constexpr TileShape shape_of(int words) { return words > 1 ? TileShape{8, 2} : TileShape{6, 4}; }
 
 inline Vec load(const uint32_t* p) { return _mm512_loadu_si512(p); }
 inline void store(uint32_t* p, Vec a) { _mm512_storeu_si512(p, a); }
 inline Vec all(uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); }
 inline Vec add(Vec a, Vec b) { return _mm512_add_epi32(a, b); }
 inline Vec times(Vec a, Vec b) { return _mm512_mullo_epi32(a, b); }
+inline Vec both(Vec a, Vec b) { return _mm512_and_si512(a, b); }
+inline Vec smaller(Vec a, Vec b) { return _mm512_min_epi32(a, b); }
 inline Vec differ(Vec a, Vec b) { return _mm512_xor_si512(a, b); }
 inline Vec or_differ(Vec found, Vec a, Vec b) { return _mm512_ternarylogic_epi32(found, a, b, 0xF6); }
 inline Vec add_bits(Vec acc, Vec a) { return _mm512_add_epi32(acc, _mm512_popcnt_epi32(a)); }
@@ -45,21 +52,27 @@ inline Vec add_unequal16(Vec acc, Vec a, Vec b) {
     const __m512i unequal = _mm512_min_epu16(_mm512_xor_si512(a, b), _mm512_set1_epi16(1));
     return _mm512_dpwssd_epi32(acc, unequal, _mm512_set1_epi16(1));
 }
-// one bit for each lane in which a - b <= limit, as signed numbers
-inline uint32_t lanes_within(Vec a, Vec b, int32_t limit) {
-    return _mm512_cmple_epi32_mask(_mm512_sub_epi32(a, b), _mm512_set1_epi32(limit));
+// one bit for each lane that is at most the limit, as signed numbers
+inline uint32_t lanes_up_to(Vec a, int32_t limit) { return _mm512_cmple_epi32_mask(a, _mm512_set1_epi32(limit)); }
+// bit p of each of 32 bytes
+inline uint32_t plane_of_bytes(const uint8_t* bytes, int p) {
+    return _mm256_test_epi8_mask(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes)),
+                                 _mm256_set1_epi8(static_cast<char>(1 << p)));
 }
 
 #elif defined(NEARHIT_AVX2)
 
 using Vec = __m256i;
-constexpr int LANES = 8, TILE_TARGETS = 6, TILE_VECTORS = 2;
+constexpr int LANES = 8;
+constexpr TileShape shape_of(int words) { return words > 1 ? TileShape{4, 2} : TileShape{6, 2}; }
 
 inline Vec load(const uint32_t* p) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); }
 inline void store(uint32_t* p, Vec a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a); }
 inline Vec all(uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); }
 inline Vec add(Vec a, Vec b) { return _mm256_add_epi32(a, b); }
 inline Vec times(Vec a, Vec b) { return _mm256_mullo_epi32(a, b); }
+inline Vec both(Vec a, Vec b) { return _mm256_and_si256(a, b); }
+inline Vec smaller(Vec a, Vec b) { return _mm256_min_epi32(a, b); }
 inline Vec differ(Vec a, Vec b) { return _mm256_xor_si256(a, b); }
 inline Vec or_differ(Vec found, Vec a, Vec b) { return _mm256_or_si256(found, _mm256_xor_si256(a, b)); }
 inline Vec sum_of_bytes(Vec acc, __m256i bytes) {
@@ -84,15 +97,20 @@ inline Vec add_unequal16(Vec acc, Vec a, Vec b) {
     const __m256i unequal = _mm256_min_epu16(_mm256_xor_si256(a, b), _mm256_set1_epi16(1));
     return _mm256_add_epi32(acc, _mm256_madd_epi16(unequal, _mm256_set1_epi16(1)));
 }
-inline uint32_t lanes_within(Vec a, Vec b, int32_t limit) {
-    const __m256i beyond = _mm256_cmpgt_epi32(_mm256_sub_epi32(a, b), _mm256_set1_epi32(limit));
+inline uint32_t lanes_up_to(Vec a, int32_t limit) {
+    const __m256i beyond = _mm256_cmpgt_epi32(a, _mm256_set1_epi32(limit));
     return ~static_cast<uint32_t>(_mm256_movemask_ps(_mm256_castsi256_ps(beyond))) & 0xFFu;
+}
+inline uint32_t plane_of_bytes(const uint8_t* bytes, int p) {
+    const __m256i cells = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(bytes));
+    return static_cast<uint32_t>(_mm256_movemask_epi8(_mm256_sll_epi16(cells, _mm_cvtsi32_si128(7 - p))));
 }
 
 #elif defined(__SSE2__)  // the x86-64 baseline
 
 using Vec = __m128i;
-constexpr int LANES = 4, TILE_TARGETS = 6, TILE_VECTORS = 2;
+constexpr int LANES = 4;
+constexpr TileShape shape_of(int words) { return words > 1 ? TileShape{4, 2} : TileShape{6, 2}; }
 
 inline Vec load(const uint32_t* p) { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); }
 inline void store(uint32_t* p, Vec a) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), a); }
@@ -102,6 +120,11 @@ inline Vec times(Vec a, Vec b) {  // no 32-bit product before SSE4.1: even and o
     const __m128i even = _mm_mul_epu32(a, b);
     const __m128i odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
     return _mm_unpacklo_epi32(_mm_shuffle_epi32(even, 0x08), _mm_shuffle_epi32(odd, 0x08));
+}
+inline Vec both(Vec a, Vec b) { return _mm_and_si128(a, b); }
+inline Vec smaller(Vec a, Vec b) {
+    const __m128i second = _mm_cmpgt_epi32(a, b);
+    return _mm_or_si128(_mm_and_si128(second, b), _mm_andnot_si128(second, a));
 }
 inline Vec differ(Vec a, Vec b) { return _mm_xor_si128(a, b); }
 inline Vec or_differ(Vec found, Vec a, Vec b) { return _mm_or_si128(found, _mm_xor_si128(a, b)); }
@@ -127,15 +150,24 @@ inline Vec add_unequal16(Vec acc, Vec a, Vec b) {
     const __m128i unequal = _mm_add_epi16(_mm_set1_epi16(1), equal);
     return _mm_add_epi32(acc, _mm_madd_epi16(unequal, _mm_set1_epi16(1)));
 }
-inline uint32_t lanes_within(Vec a, Vec b, int32_t limit) {
-    const __m128i beyond = _mm_cmpgt_epi32(_mm_sub_epi32(a, b), _mm_set1_epi32(limit));
+inline uint32_t lanes_up_to(Vec a, int32_t limit) {
+    const __m128i beyond = _mm_cmpgt_epi32(a, _mm_set1_epi32(limit));
     return ~static_cast<uint32_t>(_mm_movemask_ps(_mm_castsi128_ps(beyond))) & 0xFu;
+}
+inline uint32_t plane_of_bytes(const uint8_t* bytes, int p) {
+    uint32_t plane = 0;
+    for (int half = 0; half < 2; ++half) {
+        const __m128i cells = _mm_loadu_si128(reinterpret_cast<const __m128i*>(bytes) + half);
+        plane |= static_cast<uint32_t>(_mm_movemask_epi8(_mm_sll_epi16(cells, _mm_cvtsi32_si128(7 - p)))) << 16 * half;
+    }
+    return plane;
 }
 
 #else  // plain C++
 
 struct Vec { uint32_t v[4]; };
-constexpr int LANES = 4, TILE_TARGETS = 4, TILE_VECTORS = 2;
+constexpr int LANES = 4;
+constexpr TileShape shape_of(int) { return {4, 2}; }
 
 template <class F> inline Vec each(F f) {
     Vec r;
@@ -147,6 +179,10 @@ inline void store(uint32_t* p, Vec a) { std::memcpy(p, a.v, sizeof a.v); }
 inline Vec all(uint32_t x) { return each([&](int) { return x; }); }
 inline Vec add(Vec a, Vec b) { return each([&](int l) { return a.v[l] + b.v[l]; }); }
 inline Vec times(Vec a, Vec b) { return each([&](int l) { return a.v[l] * b.v[l]; }); }
+inline Vec both(Vec a, Vec b) { return each([&](int l) { return a.v[l] & b.v[l]; }); }
+inline Vec smaller(Vec a, Vec b) {
+    return each([&](int l) { return static_cast<int32_t>(a.v[l]) < static_cast<int32_t>(b.v[l]) ? a.v[l] : b.v[l]; });
+}
 inline Vec differ(Vec a, Vec b) { return each([&](int l) { return a.v[l] ^ b.v[l]; }); }
 inline Vec or_differ(Vec f, Vec a, Vec b) { return each([&](int l) { return f.v[l] | (a.v[l] ^ b.v[l]); }); }
 inline Vec add_bits(Vec acc, Vec a) {
@@ -169,10 +205,15 @@ template <int WIDTH> inline Vec add_unequal(Vec acc, Vec a, Vec b) {
 }
 inline Vec add_unequal8(Vec acc, Vec a, Vec b) { return add_unequal<8>(acc, a, b); }
 inline Vec add_unequal16(Vec acc, Vec a, Vec b) { return add_unequal<16>(acc, a, b); }
-inline uint32_t lanes_within(Vec a, Vec b, int32_t limit) {
+inline uint32_t lanes_up_to(Vec a, int32_t limit) {
     uint32_t mask = 0;
-    for (int l = 0; l < LANES; ++l) mask |= static_cast<uint32_t>(static_cast<int32_t>(a.v[l] - b.v[l]) <= limit) << l;
+    for (int l = 0; l < LANES; ++l) mask |= static_cast<uint32_t>(static_cast<int32_t>(a.v[l]) <= limit) << l;
     return mask;
+}
+inline uint32_t plane_of_bytes(const uint8_t* bytes, int p) {
+    uint32_t plane = 0;
+    for (int a = 0; a < 32; ++a) plane |= static_cast<uint32_t>(bytes[a] >> p & 1) << a;
+    return plane;
 }
 
 #endif

@@ -1,11 +1,15 @@
 // The layout that the tile kernels read: rows sorted by class, each class padded to whole panels of 64 rows, and
 // every panel stored [group][word][64 rows], one 32-bit word per row.
 //
-// A group is 2 numeric columns of 16 bits, 32 columns of 1 to 4 bit planes, 4 columns of bytes or 2 of 16-bit codes.
+// A group is 2 numeric columns of 16 bits, 32 columns of 1 to 4 bit planes, 4 columns of bytes, 2 of 16-bit codes, or
+// one column with unknown values.
 #pragma once
 #include <algorithm>
 #include <vector>
 
+#include "lanes.hpp"
+#include "memory.hpp"
+#include "space.hpp"
 #include "table.hpp"
 
 namespace nearhit::NEARHIT_ISA {
@@ -17,33 +21,37 @@ struct Order {
     std::vector<size_t> place_of;        // per row
     std::vector<Segment> classes;
 
-    Order(const TableView& t, size_t n_classes) : place_of(t.n_rows), classes(n_classes) {
-        for (size_t i = 0; i < t.n_rows; ++i) ++classes[static_cast<size_t>(t.class_of[i])].n_rows;
+    // `by_place`: within a class, rows that are near each other stand together.
+    Order(const TableView& t, size_t n_classes, bool by_place) : place_of(t.n_rows), classes(n_classes) {
+        std::vector<std::vector<uint32_t>> members(n_classes);
+        for (size_t i = 0; i < t.n_rows; ++i) members[static_cast<size_t>(t.class_of[i])].push_back(static_cast<uint32_t>(i));
         size_t panels = 0;
-        for (Segment& s : classes) {
-            s.first_panel = panels;
-            s.first_place = panels * PANEL;
-            s.n_panels = (s.n_rows + PANEL - 1) / PANEL;
+        for (size_t c = 0; c < n_classes; ++c) {
+            Segment& s = classes[c];
+            s = {panels, (members[c].size() + PANEL - 1) / PANEL, panels * PANEL, members[c].size()};
             panels += s.n_panels;
+            if (by_place) sort_by_place(t, members[c]);
         }
         row_of.assign(panels * PANEL, -1);
-        std::vector<size_t> next;
-        for (const Segment& s : classes) next.push_back(s.first_place);
-        for (size_t i = 0; i < t.n_rows; ++i) {
-            const size_t place = next[static_cast<size_t>(t.class_of[i])]++;
-            row_of[place] = static_cast<int64_t>(i);
-            place_of[i] = place;
-        }
+        for (size_t c = 0; c < n_classes; ++c)
+            for (size_t m = 0; m < members[c].size(); ++m) {
+                row_of[classes[c].first_place + m] = members[c][m];
+                place_of[members[c][m]] = classes[c].first_place + m;
+            }
     }
     size_t n_panels() const { return row_of.size() / PANEL; }
+    size_t n_places() const { return row_of.size(); }
+    size_t row(size_t place) const { return static_cast<size_t>(row_of[place]); }
+    bool is_row(size_t place) const { return row_of[place] >= 0; }
 };
 
-enum class Form : int { numeric16, planes1, planes2, planes3, planes4, bytes8, words16 };
+enum class Form : int { numeric16, planes1, planes2, planes3, planes4, bytes8, words16, holes };
 
 constexpr int words_of(Form form) {
     return form >= Form::planes1 && form <= Form::planes4 ? static_cast<int>(form) : 1;
 }
 constexpr size_t columns_per_group(Form form) {
+    if (form == Form::holes) return 1;
     if (form == Form::bytes8) return 4;
     return form == Form::numeric16 || form == Form::words16 ? 2 : 32;
 }
@@ -56,58 +64,90 @@ inline Form form_for(int64_t n_codes) {
 // Columns of one form, packed.
 struct Part {
     Form form;
-    std::vector<size_t> columns;         // numeric or nominal column numbers
+    std::vector<size_t> columns;         // numeric or nominal column numbers; of holes, features
     size_t n_groups = 0;
-    std::vector<uint32_t> words;         // [panel][group][word][64]
+    Buffer<uint32_t> words;              // [panel][group][word][64]
 
     size_t panel_size() const { return n_groups * static_cast<size_t>(words_of(form)) * PANEL; }
     const uint32_t* panel(size_t p) const { return words.data() + p * panel_size(); }
+    void reserve(size_t n_panels) {
+        const size_t width = columns_per_group(form);
+        n_groups = (columns.size() + width - 1) / width;
+        words = Buffer<uint32_t>(panel_size() * n_panels);
+    }
 };
 
 // The 15-bit filter: q = round(code / 2^shift), and how far a row's distances can be off because of the rounding.
 struct Filter {
     int shift = 16;
     uint32_t mismatch = 1;               // in filter units
-    std::vector<uint32_t> slack;         // per place: the sum of |code - q * 2^shift|, in filter units, rounded up
+    bool exact = true;                   // distances are counts of mismatches: nothing is rounded
+    std::vector<int32_t> slack;          // per place: the sum of |code - q * 2^shift|, in filter units, rounded up
     std::vector<int32_t> sum;            // per place: the sum of q - 2^14
-    bool exact = true;                   // no numeric column: distances are counts of mismatches
+    std::vector<int32_t> start;          // per place: sum - slack, what a distance to that place starts from
 
     uint32_t quantum(uint32_t code) const {
         return static_cast<uint32_t>((uint64_t{code} + (uint64_t{1} << (shift - 1))) >> shift);
     }
 };
 constexpr int32_t CENTRE = 1 << 14;      // signed 16-bit halves hold 0 ... 2^15 only when centred
+constexpr int32_t FAR = 1 << 30;         // the start of padding: beyond every distance
 
-inline Filter make_filter(const TableView& t, const RecipeView& r, const Order& order) {
+inline Filter make_filter(const TableView& t, const RecipeView& r, size_t n_places) {
     Filter f;
-    f.exact = t.n_numeric == 0;
-    f.slack.assign(order.row_of.size(), 0);
-    f.sum.assign(order.row_of.size(), 0);
+    f.exact = t.n_numeric == 0 && !t.has_unknown();
+    f.slack.assign(n_places, 0);
+    f.sum.assign(n_places, 0);
+    f.start.assign(n_places, FAR);
     if (f.exact) return f;
-    // A distance in filter units, with three times the slack of a row, must fit 31 bits.
-    while (((uint64_t{1} << (31 - f.shift)) + 4) * t.n_features() >= (uint64_t{1} << 31) - 1) ++f.shift;
+    // A distance in filter units, with three times the slack of a row, must stay under FAR.
+    while (((uint64_t{1} << (31 - f.shift)) + 4) * t.n_features() >= FAR) ++f.shift;
     f.mismatch = f.quantum(r.mismatch);
-    const uint64_t mismatch_off = apart(r.mismatch, f.mismatch << f.shift) * uint64_t{t.n_nominal};
-    for (size_t i = 0; i < t.n_rows; ++i) {
-        const uint32_t* codes = t.numeric + i * t.n_numeric;
-        uint64_t off = mismatch_off;
+    return f;
+}
+
+// How far rounding can move the distances of one row, and where they start.
+inline void measure_row(const TableView& t, const RecipeView& r, size_t row, size_t place, Filter& f) {
+    if (!f.exact) {
+        const uint32_t* codes = t.numeric + row * t.n_numeric;
+        uint64_t off = apart(r.mismatch, f.mismatch << f.shift) * uint64_t{t.n_nominal};
         int64_t sum = 0;
         for (size_t a = 0; a < t.n_numeric; ++a) {
             const uint32_t q = f.quantum(codes[a]);
             off += apart(codes[a], q << f.shift);
             sum += static_cast<int32_t>(q) - CENTRE;
         }
-        f.slack[order.place_of[i]] = static_cast<uint32_t>((off + (uint64_t{1} << f.shift) - 1) >> f.shift);
-        f.sum[order.place_of[i]] = static_cast<int32_t>(sum);
+        // The expected diff of an unknown cell is rounded to half a unit.
+        if (t.has_unknown())
+            for (size_t a = 0; a < t.n_features(); ++a) off += t.known(row, a) ? 0 : uint64_t{1} << (f.shift - 1);
+        f.slack[place] = static_cast<int32_t>((off + (uint64_t{1} << f.shift) - 1) >> f.shift);
+        f.sum[place] = static_cast<int32_t>(sum);
     }
-    return f;
+    f.start[place] = f.sum[place] - f.slack[place];
 }
 
-// One word of a row: the columns of a group that exist, the others 0 (which differ from nobody).
+// ------------------------------------------------------------------------------------------------------- packing
+
+// The cells of up to 32 nominal columns of one row, one byte or 16-bit code each; the columns that do not exist are 0.
+template <class Category>
+inline void gather_cells(const Category* row, const size_t* columns, size_t n, Category* cells) {
+    if (columns[n - 1] - columns[0] == n - 1) {
+        std::copy_n(row + columns[0], n, cells);
+    } else {
+        for (size_t a = 0; a < n; ++a) cells[a] = row[columns[a]];
+    }
+    std::fill(cells + n, cells + 32, Category{0});
+}
+
+// One group of a panel for one row: the columns that exist, the others 0 (which differ from nobody).
 inline void pack_group(const TableView& t, const Filter& f, const Part& part, size_t row, size_t group, uint32_t* out) {
     const size_t width = columns_per_group(part.form), first = group * width;
     const size_t n = std::min(width, part.columns.size() - first);
     const size_t* columns = part.columns.data() + first;
+    if (part.form == Form::holes) {
+        out[0] = t.known(row, columns[0]) ? 0 : ~0u;
+        return;
+    }
     if (part.form == Form::numeric16) {
         uint32_t word = 0;
         for (size_t a = 0; a < n; ++a) {
@@ -123,25 +163,33 @@ inline void pack_group(const TableView& t, const Filter& f, const Part& part, si
         out[0] = word;
         return;
     }
-    const int planes = words_of(part.form);
-    for (int p = 0; p < planes; ++p) out[p * PANEL] = 0;
-    for (size_t a = 0; a < n; ++a) {
-        const uint32_t code = t.nominal(row, columns[a]);
-        for (int p = 0; p < planes; ++p) out[p * PANEL] |= (code >> p & 1u) << a;
+    alignas(32) uint8_t cells[32];
+    if (t.nominal8) {
+        gather_cells(t.nominal8 + row * t.n_nominal, columns, n, cells);
+    } else {
+        uint16_t wide[32];
+        gather_cells(t.nominal16 + row * t.n_nominal, columns, n, wide);
+        std::copy_n(wide, 32, cells);
     }
+    for (int p = 0; p < words_of(part.form); ++p) out[p * PANEL] = plane_of_bytes(cells, p);
 }
 
-inline void pack_panels(const TableView& t, const Filter& f, const Order& order, Part& part) {
-    const size_t words = static_cast<size_t>(words_of(part.form));
-    for (size_t place = 0; place < order.row_of.size(); ++place) {
-        if (order.row_of[place] < 0) continue;
-        uint32_t* panel = part.words.data() + place / PANEL * part.panel_size() + place % PANEL;
-        for (size_t g = 0; g < part.n_groups; ++g)
-            pack_group(t, f, part, static_cast<size_t>(order.row_of[place]), g, panel + g * words * PANEL);
-    }
+// Group by group down the rows, so that the 64 words of a group are written together.
+inline void pack_panel(const TableView& t, const Filter& f, const Order& order, Part& part, size_t p) {
+    const size_t words = static_cast<size_t>(words_of(part.form)) * PANEL;
+    uint32_t* panel = part.words.data() + p * part.panel_size();
+    for (size_t g = 0; g < part.n_groups; ++g, panel += words)
+        for (size_t r = 0; r < PANEL; ++r) {
+            const size_t place = p * PANEL + r;
+            if (order.is_row(place))
+                pack_group(t, f, part, order.row(place), g, panel + r);
+            else
+                for (size_t w = 0; w < words; w += PANEL) panel[w + r] = 0;
+        }
 }
 
-inline std::vector<Part> make_parts(const TableView& t, const Filter& f, const Order& order) {
+// The columns by form; holes come last, because what they add depends on the class.
+inline std::vector<Part> make_parts(const TableView& t, const std::vector<size_t>& with_holes, size_t n_panels) {
     std::vector<Part> parts;
     const auto part_of = [&](Form form) -> Part& {
         for (Part& part : parts)
@@ -151,12 +199,8 @@ inline std::vector<Part> make_parts(const TableView& t, const Filter& f, const O
     };
     for (size_t a = 0; a < t.n_numeric; ++a) part_of(Form::numeric16).columns.push_back(a);
     for (size_t a = 0; a < t.n_nominal; ++a) part_of(form_for(t.n_codes[a])).columns.push_back(a);
-    for (Part& part : parts) {
-        const size_t width = columns_per_group(part.form);
-        part.n_groups = (part.columns.size() + width - 1) / width;
-        part.words.assign(part.panel_size() * order.n_panels(), 0);
-        pack_panels(t, f, order, part);
-    }
+    for (size_t a : with_holes) part_of(Form::holes).columns.push_back(a);
+    for (Part& part : parts) part.reserve(n_panels);
     return parts;
 }
 

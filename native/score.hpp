@@ -1,53 +1,123 @@
 // Adding up: weight * diff of each neighbour, rounded once to the fixed-point grid and added as integers, which no order
-// of rows, blocks or workers can change. A place of weight 1 adds the code itself, shifted.
+// of rows, blocks or workers can change. The neighbours of a target are taken together, a few columns at a time, so that
+// sums stay in registers while the rows stream by.
 #pragma once
 #include <bit>
 #include <vector>
 
-#include "exact.hpp"
+#include "packed.hpp"
 #include "target.hpp"
 
 namespace nearhit::NEARHIT_ISA {
 
 // To the nearest integer, halves to even, for |x| < 2^51: adding this leaves the integer in the low bits.
 constexpr double ROUNDER = 6755399441055744.0;   // 1.5 * 2^52
-inline int64_t rounded(double x) { return std::bit_cast<int64_t>(x + ROUNDER) - std::bit_cast<int64_t>(ROUNDER); }
+constexpr uint64_t ROUNDER_BITS = std::bit_cast<uint64_t>(ROUNDER);
+inline int64_t rounded(double x) { return static_cast<int64_t>(std::bit_cast<uint64_t>(x + ROUNDER) - ROUNDER_BITS); }
 
-// sums[a] += copies * round(factor * diff(a)); the compiler makes vectors of it whatever `diff` is.
-template <class Diff>
-inline void add_weighted(size_t n, Diff diff, double factor, int64_t copies, int64_t* sums) {
-    if (copies == 1)
-        for (size_t a = 0; a < n; ++a) sums[a] += rounded(factor * static_cast<double>(diff(a)));
-    else
-        for (size_t a = 0; a < n; ++a) sums[a] += copies * rounded(factor * static_cast<double>(diff(a)));
-}
-inline void add_apart(const uint32_t* x, const uint32_t* y, size_t n, int shift, int64_t* sums) {
-    for (size_t a = 0; a < n; ++a) sums[a] += static_cast<int64_t>(uint64_t{apart(x[a], y[a])} << shift);
+// Half a vector of codes, as many as there are doubles in a whole one.
+constexpr int HALF = LANES / 2;
+typedef uint32_t HalfCodes __attribute__((vector_size(4 * HALF), aligned(4), may_alias));
+typedef uint64_t Integers __attribute__((vector_size(8 * HALF), aligned(8), may_alias));
+typedef double Doubles __attribute__((vector_size(8 * HALF), may_alias));
+
+inline Doubles as_doubles(HalfCodes x) {
+#if defined(NEARHIT_AVX512)
+    return __builtin_convertvector(x, Doubles);
+#else   // no conversion of unsigned integers: put the code under the exponent of 2^52 and take 2^52 away
+    return (Doubles)(__builtin_convertvector(x, Integers) | std::bit_cast<uint64_t>(0x1p52)) - 0x1p52;
+#endif
 }
 
-// Mismatches that weigh the same are only counted, up to 255 neighbours in a byte per column, and added together.
+// The neighbours of one target that are added together.
+struct Added {
+    std::vector<const uint32_t*> rows;                 // of codes, or of diffs
+    std::vector<double> factors[2];                    // per part: weight times fixed point, for diffs as codes
+    std::vector<int64_t> copies;                       // empty if all are 1
+};
+
+// sums[part][a] += sum over the rows of copies * round(factor * |x[a] - y[a]|)
+template <int PARTS, bool COPIES>
+inline void add_rows(const uint32_t* x, const Added& added, size_t n, int64_t* const* sums) {
+    const size_t m = added.rows.size();
+    const auto some = [&]<int V>(size_t a) {
+        Integers acc[PARTS][V] = {};
+        HalfCodes own[V];
+        repeat<V>([&](auto v) { own[v] = *reinterpret_cast<const HalfCodes*>(x + a + v * HALF); });
+        for (size_t j = 0; j < m; ++j)
+            repeat<V>([&](auto v) {
+                const HalfCodes other = *reinterpret_cast<const HalfCodes*>(added.rows[j] + a + v * HALF);
+                const Doubles diff = as_doubles(other > own[v] ? other - own[v] : own[v] - other);
+                repeat<PARTS>([&](auto p) {
+                    const auto fixed = (Integers)(diff * added.factors[p][j] + ROUNDER);
+                    if constexpr (COPIES) acc[p][v] += (fixed - ROUNDER_BITS) * static_cast<uint64_t>(added.copies[j]);
+                    else acc[p][v] += fixed;
+                });
+            });
+        const uint64_t rounders = COPIES ? 0 : ROUNDER_BITS * m;
+        repeat<PARTS>([&](auto p) {
+            repeat<V>([&](auto v) { *reinterpret_cast<Integers*>(sums[p] + a + v * HALF) += acc[p][v] - rounders; });
+        });
+    };
+    size_t a = 0;
+    for (; a + 4 * HALF <= n; a += 4 * HALF) some.template operator()<4>(a);
+    for (; a + HALF <= n; a += HALF) some.template operator()<1>(a);
+    for (; a < n; ++a)
+        for (size_t j = 0; j < m; ++j)
+            for (int p = 0; p < PARTS; ++p)
+                sums[p][a] += (COPIES ? added.copies[j] : 1) *
+                              rounded(static_cast<double>(apart(x[a], added.rows[j][a])) * added.factors[p][j]);
+}
+
+inline void add_rows(const uint32_t* x, const Added& added, size_t n_parts, size_t n, int64_t* const* sums) {
+    if (n_parts == 1) added.copies.empty() ? add_rows<1, false>(x, added, n, sums) : add_rows<1, true>(x, added, n, sums);
+    else added.copies.empty() ? add_rows<2, false>(x, added, n, sums) : add_rows<2, true>(x, added, n, sums);
+}
+
+// Mismatches that weigh the same are only counted, in as many bits as a category has, and added together.
+template <class Category>
 class MismatchCounter {
 public:
-    template <class Category>
-    void count(const Category* x, const Category* y, size_t n, int64_t amount, int64_t* sums) {
-        if (counted_ == 255 || amount != amount_ || sums != sums_) flush();
-        counts_.resize(n);
-        for (size_t a = 0; a < n; ++a) counts_[a] = static_cast<uint8_t>(counts_[a] + (x[a] != y[a]));
-        amount_ = amount;
-        sums_ = sums;
-        ++counted_;
+    // sums[a] += amount, for every row in which column a differs; sooner or later.
+    void count(const Category* x, const std::vector<const Category*>& rows, size_t first, size_t stop, size_t n,
+               int64_t amount, int64_t* sums) {
+        constexpr size_t MOST = std::numeric_limits<Category>::max();
+        counts_.resize(n, 0);
+        while (first < stop) {
+            if (counted_ == MOST || amount != amount_ || sums != sums_) flush();
+            amount_ = amount;
+            sums_ = sums;
+            const size_t some = std::min(stop - first, MOST - counted_);
+            count_rows(x, rows.data() + first, some, n);
+            counted_ += some;
+            first += some;
+        }
     }
     void flush() {
-        if (counted_)
-            for (size_t a = 0; a < counts_.size(); ++a) sums_[a] += counts_[a] * amount_;
-        std::fill(counts_.begin(), counts_.end(), uint8_t{0});
+        for (size_t a = 0; a < counts_.size() && counted_; ++a) sums_[a] += static_cast<int64_t>(counts_[a]) * amount_;
+        std::fill(counts_.begin(), counts_.end(), Category{0});
         counted_ = 0;
     }
 
 private:
-    std::vector<uint8_t> counts_;
+    typedef Category Cells __attribute__((vector_size(4 * LANES), aligned(1), may_alias));
+
+    void count_rows(const Category* x, const Category* const* rows, size_t m, size_t n) {
+        constexpr size_t WIDTH = sizeof(Cells) / sizeof(Category);
+        size_t a = 0;
+        for (; a + WIDTH <= n; a += WIDTH) {
+            const Cells own = *reinterpret_cast<const Cells*>(x + a);
+            Cells counts = *reinterpret_cast<Cells*>(counts_.data() + a);
+            for (size_t j = 0; j < m; ++j) counts -= (Cells)(*reinterpret_cast<const Cells*>(rows[j] + a) != own);
+            *reinterpret_cast<Cells*>(counts_.data() + a) = counts;
+        }
+        for (; a < n; ++a)
+            for (size_t j = 0; j < m; ++j) counts_[a] = static_cast<Category>(counts_[a] + (rows[j][a] != x[a]));
+    }
+
+    std::vector<Category> counts_;
     int64_t amount_ = 0, *sums_ = nullptr;
-    int counted_ = 0;
+    size_t counted_ = 0;
 };
 
 }  // namespace nearhit

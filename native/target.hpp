@@ -18,22 +18,26 @@ template <class Distance>
 class Nearest {
 public:
     struct Candidate { Distance lowest; uint32_t place; };
-    static constexpr Distance NEVER = std::numeric_limits<Distance>::max();   // padding and the row itself
+    static constexpr Distance NEVER = std::numeric_limits<Distance>::max();   // the limit while there are less than k
 
     void start(size_t k, Distance own_slack) {
         k_ = k;
         twice_own_slack_ = 2 * own_slack;
-        limit_ = NEVER - 1;
+        limit_ = NEVER;
         tidy_at_ = 1024;
         highest_.clear();
         candidates_.clear();
+        if (candidates_.capacity() == 0 && k < 1024) {
+            highest_.reserve(k);
+            candidates_.reserve(4 * k);
+        }
     }
     Distance limit() const { return limit_; }
 
-    void offer(Distance distance, Distance slack, uint32_t place) {
-        if (distance - slack > limit_ || distance == NEVER) return;
-        candidates_.push_back({distance - slack, place});
-        const Distance highest = distance + slack;
+    void offer(Distance lowest, Distance slack, uint32_t place) {
+        if (lowest > limit_) return;
+        candidates_.push_back({lowest, place});
+        const Distance highest = lowest + 2 * slack;
         if (highest_.size() < k_) {
             highest_.push_back(highest);
             std::push_heap(highest_.begin(), highest_.end());
@@ -72,22 +76,6 @@ private:
     std::vector<Distance> highest_;              // a heap of the k smallest upper bounds
     std::vector<Candidate> candidates_;
 };
-
-// Offer a stretch of distances; almost all are beyond the limit and are passed over a vector at a time.
-inline void scan(Nearest<int32_t>& nearest, const uint32_t* distances, const uint32_t* slack, size_t first_place, size_t n) {
-    for (size_t j = 0; j < n; j += LANES) {
-        const Vec d = load(distances + j), s = load(slack + j);
-        for (uint32_t within = lanes_within(d, s, nearest.limit()); within; within &= within - 1) {
-            const size_t l = j + static_cast<size_t>(__builtin_ctz(within));
-            nearest.offer(static_cast<int32_t>(distances[l]), static_cast<int32_t>(slack[l]), static_cast<uint32_t>(first_place + l));
-        }
-    }
-}
-inline void scan(Nearest<int64_t>& nearest, const uint64_t* distances, size_t first_place, size_t n) {
-    for (size_t j = 0; j < n; ++j)
-        if (static_cast<int64_t>(distances[j]) <= nearest.limit())
-            nearest.offer(static_cast<int64_t>(distances[j]), 0, static_cast<uint32_t>(first_place + j));
-}
 
 struct Candidate { uint64_t distance; uint32_t row; int64_t copies; };
 struct Neighbour { uint32_t row; int64_t copies; double weight; };   // the weight of one copy

@@ -1,8 +1,13 @@
-// Distances of a few target rows to panels of rows, by register tiles: 6 targets x 2 or 4 vectors of pairs are summed
+// Distances of a few target rows to panels of rows, by register tiles: 6 or 8 targets x 2 or 4 vectors of pairs are summed
 // in registers while the columns stream by, so each word that is loaded serves many pairs (KERNELS.md section 2).
 //
 //     numeric:  sum |x - y| = sum x + sum y - 2 sum min(x, y)      two 16-bit columns per lane, exact modulo 2^32
 //     nominal:  number of columns that differ, by bit planes and population count, or by bytes
+//     holes:    what an unknown value of the row is expected to differ by from the target's, less what it was taken for
+//
+// The last pass over a panel does not write its sums: they are compared with a bound per target while they are in
+// registers, and only the few vectors with something under it are stored and looked at. That made selection, which
+// cost more than the distances up to a hundred columns, a tenth of them.
 #pragma once
 #include <vector>
 
@@ -11,15 +16,19 @@
 
 namespace nearhit::NEARHIT_ISA {
 
-constexpr size_t CHUNK_PANELS = 4;                       // candidates at a time: 256 rows
-constexpr size_t CHUNK = CHUNK_PANELS * PANEL;
-constexpr size_t GROUPS_AT_A_TIME = 256;                 // 256 rows x 256 words stay in the second-level cache
+constexpr size_t WORDS_AT_A_TIME = 512;                  // of a panel: 128 KB, so that some panels stay in the second-level cache
+constexpr size_t BYTES_OF_A_CHUNK = 384 * 1024;
+constexpr size_t MOST_PANELS_OF_A_CHUNK = 16;
+
+constexpr TileShape tile_of(Form form) { return shape_of(words_of(form)); }
+constexpr size_t MOST_TARGETS_OF_A_TILE = 8;
 
 // One more group for one vector of pairs; `b` are the words of the rows, W vectors apart.
 template <Form FORM, size_t W> [[gnu::always_inline]] inline Vec step(Vec acc, const Vec (&a)[W], const Vec (&b)[W]) {
     if constexpr (FORM == Form::numeric16) return minus_twice_min16(acc, a[0], b[0]);
     else if constexpr (FORM == Form::bytes8) return add_unequal8(acc, a[0], b[0]);
     else if constexpr (FORM == Form::words16) return add_unequal16(acc, a[0], b[0]);
+    else if constexpr (FORM == Form::holes) return add(acc, both(a[0], b[0]));
     else {
         Vec unequal = differ(a[0], b[0]);
         if constexpr (W > 1) unequal = or_differ(unequal, a[1], b[1]);
@@ -29,29 +38,44 @@ template <Form FORM, size_t W> [[gnu::always_inline]] inline Vec step(Vec acc, c
     }
 }
 
-// Target words, laid out [tile][group][word][TILE_TARGETS] so that a tile reads them in order.
+// Target words, laid out [tile][group][word][targets of a tile] so that a tile reads them in order.
 inline void gather_targets(const Part& part, const size_t* places, size_t n, std::vector<uint32_t>& out) {
     const size_t words = part.n_groups * static_cast<size_t>(words_of(part.form));
-    const size_t tiles = (n + TILE_TARGETS - 1) / TILE_TARGETS;
-    out.resize(tiles * words * TILE_TARGETS);
-    for (size_t slot = 0; slot < tiles * TILE_TARGETS; ++slot) {
-        const size_t place = places[slot < n ? slot : n - 1];      // a short last tile repeats its last target
-        const uint32_t* from = part.panel(place / PANEL) + place % PANEL;
-        uint32_t* to = out.data() + slot / TILE_TARGETS * words * TILE_TARGETS + slot % TILE_TARGETS;
-        for (size_t w = 0; w < words; ++w) to[w * TILE_TARGETS] = from[w * PANEL];
+    const auto width = static_cast<size_t>(tile_of(part.form).targets);
+    const size_t tiles = (n + width - 1) / width;
+    out.resize(tiles * words * width);
+    for (size_t k = 0; k < tiles; ++k) {
+        const uint32_t* from[MOST_TARGETS_OF_A_TILE];
+        for (size_t i = 0; i < width; ++i) {
+            const size_t place = places[std::min(k * width + i, n - 1)];   // a short last tile repeats its last target
+            from[i] = part.panel(place / PANEL) + place % PANEL;
+        }
+        uint32_t* to = out.data() + k * words * width;
+        for (size_t w = 0; w < words; ++w)
+            for (size_t i = 0; i < width; ++i) *to++ = from[i][w * PANEL];
     }
 }
 
-// What the first part of a distance starts from: sum x + sum y of the centred 16-bit columns. Null for later parts.
-struct Start { const int32_t *of_targets, *of_rows; };
+// One pass of a tile over a panel: what its sums start from and what becomes of them.
+struct Pass {
+    const uint32_t* starts;   // per row, the same for all targets; or null: from `sums`
+    uint32_t* sums;           // [target][stride]
+    size_t stride;
+    const int32_t* bounds;    // per target, up to which sums are of interest; or null: all are written to `sums`
+    uint32_t times;           // what a sum of mismatches is multiplied by
+};
 
-// out[target][row] = start + times * (sum of steps over the groups), or += that, for one tile of targets and one panel.
-template <Form FORM>
-inline void tile(const uint32_t* targets, const uint32_t* panel, size_t n_groups, uint32_t times_, Start begin, uint32_t* out) {
-    constexpr int W = words_of(FORM), T = TILE_TARGETS, V = TILE_VECTORS;
+// `found(first row, targets)` is called where a sum is within the bound of a target; all sums of that target and of
+// those rows then are in `sums`.
+template <Form FORM, class Found>
+inline void tile(const uint32_t* targets, const uint32_t* panel, size_t n_groups, const Pass& pass, Found&& found) {
+    constexpr int W = words_of(FORM), T = tile_of(FORM).targets, V = tile_of(FORM).vectors;
+    constexpr bool PLAIN = FORM == Form::numeric16 || FORM == Form::holes;
     for (int start = 0; start < PANEL; start += V * LANES) {
+        const auto sum_at = [&](auto t, auto v) { return pass.sums + static_cast<size_t>(t) * pass.stride + start + v * LANES; };
+        const auto begin = [&](auto t, auto v) { return load(pass.starts ? pass.starts + start + v * LANES : sum_at(t, v)); };
         Vec acc[T][V];
-        repeat<T>([&](auto t) { repeat<V>([&](auto v) { acc[t][v] = all(0); }); });
+        repeat<T>([&](auto t) { repeat<V>([&](auto v) { acc[t][v] = PLAIN ? begin(t, v) : all(0); }); });
         const uint32_t* target = targets;
         const uint32_t* rows = panel + start;
         for (size_t g = 0; g < n_groups; ++g, target += W * T, rows += W * PANEL) {
@@ -63,45 +87,32 @@ inline void tile(const uint32_t* targets, const uint32_t* panel, size_t n_groups
                 repeat<V>([&](auto v) { acc[t][v] = step<FORM>(acc[t][v], a, b[v]); });
             });
         }
-        const Vec factor = all(times_);
-        repeat<T>([&](auto t) {
-            repeat<V>([&](auto v) {
-                uint32_t* to = out + static_cast<size_t>(t) * CHUNK + start + v * LANES;
-                const Vec sum = FORM == Form::numeric16 ? acc[t][v] : times(acc[t][v], factor);
-                const Vec so_far = begin.of_rows
-                                       ? add(all(static_cast<uint32_t>(begin.of_targets[t])),
-                                             load(reinterpret_cast<const uint32_t*>(begin.of_rows) + start + v * LANES))
-                                       : load(to);
-                store(to, add(so_far, sum));
+        if constexpr (!PLAIN)
+            repeat<T>([&](auto t) {
+                repeat<V>([&](auto v) { acc[t][v] = add(begin(t, v), times(acc[t][v], all(pass.times))); });
             });
+        uint32_t within = 0;
+        repeat<T>([&](auto t) {
+            if (pass.bounds) {
+                Vec least = acc[t][0];
+                repeat<V - 1>([&](auto v) { least = smaller(least, acc[t][v + 1]); });
+                if (!lanes_up_to(least, pass.bounds[t])) return;
+                within |= 1u << t;
+            }
+            repeat<V>([&](auto v) { store(sum_at(t, v), acc[t][v]); });
         });
+        if (within) found(static_cast<size_t>(start), within);
     }
 }
 
-template <Form FORM>
-inline void add_part_as(const Part& part, const std::vector<uint32_t>& targets, size_t n_tiles, size_t first_panel,
-                        size_t n_panels, uint32_t times_, Start begin, uint32_t* out) {
-    constexpr size_t W = words_of(FORM);
-    for (size_t g = 0; g < part.n_groups; g += GROUPS_AT_A_TIME) {
-        const size_t some = std::min(GROUPS_AT_A_TIME, part.n_groups - g);
-        for (size_t k = 0; k < n_tiles; ++k)
-            for (size_t p = 0; p < n_panels; ++p)
-                tile<FORM>(targets.data() + (k * part.n_groups + g) * W * TILE_TARGETS,
-                           part.panel(first_panel + p) + g * W * PANEL, some, times_,
-                           g || !begin.of_rows ? Start{} : Start{begin.of_targets + k * TILE_TARGETS, begin.of_rows + p * PANEL},
-                           out + k * TILE_TARGETS * CHUNK + p * PANEL);
-    }
-}
+inline size_t groups_at_a_time(const Part& part) { return WORDS_AT_A_TIME / static_cast<size_t>(words_of(part.form)); }
 
-inline void add_part(const Part& part, const std::vector<uint32_t>& targets, size_t n_tiles, size_t first_panel,
-                     size_t n_panels, uint32_t times_, Start begin, uint32_t* out) {
-    switch (part.form) {
-#define NEARHIT_FORM(FORM) \
-    case Form::FORM: return add_part_as<Form::FORM>(part, targets, n_tiles, first_panel, n_panels, times_, begin, out);
-        NEARHIT_FORM(numeric16) NEARHIT_FORM(planes1) NEARHIT_FORM(planes2) NEARHIT_FORM(planes3) NEARHIT_FORM(planes4)
-        NEARHIT_FORM(bytes8) NEARHIT_FORM(words16)
-#undef NEARHIT_FORM
-    }
+// How many panels are taken at a time, so that their words stay in the cache while all tiles pass over them.
+inline size_t panels_of_a_chunk(const std::vector<Part>& parts) {
+    size_t bytes = PANEL;
+    for (const Part& part : parts)
+        bytes = std::max(bytes, std::min(part.n_groups, groups_at_a_time(part)) * static_cast<size_t>(words_of(part.form)) * PANEL * 4);
+    return std::clamp<size_t>(BYTES_OF_A_CHUNK / bytes, 1, MOST_PANELS_OF_A_CHUNK);
 }
 
 }  // namespace nearhit

@@ -10,7 +10,7 @@ from nearhit.engines import InLine
 from nearhit.intake import Columns, NominalBlock, NumericBlock
 from nearhit.recipes import Diff, DistanceWeights, EqualWeights, RankWeights
 from nearhit.score import score
-from nearhit.sweep import make_plan, sweep
+from nearhit.sweep import Sums, make_plan, sweep
 from nearhit.table import make_table
 
 # around a vector's width, a panel of 64 rows and a batch of 48 target rows
@@ -133,8 +133,11 @@ def usable(recipe, table):
 
 def sums_of(recipe, table, kernel, engine=None, rows_per_block=512, targets=None, pair_bytes=PAIR_BYTES):
     rows = np.arange(table.n_rows) if targets is None else np.sort(targets)
-    plan = make_plan(table, rows, rows_per_block)
-    return sweep(kernel.load(table, recipe, pair_bytes), recipe, table, plan, kernel, engine or InLine())
+    engine = engine or InLine()
+    handle = kernel.load(table, recipe, pair_bytes, engine)
+    sums = Sums.zeros(recipe, table)
+    sweep(sums, make_plan(table, handle.in_order(rows), rows_per_block).blocks, kernel, handle, engine)
+    return sums
 
 
 def weights_of(recipe, table, kernel, **how):

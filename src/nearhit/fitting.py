@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from nearhit.engines import choose_engine, count_threads
+from nearhit.engines import InLine, choose_engine, count_threads
 from nearhit.kernels.native import bytes_for_one_row
 from nearhit.progress import progress
 from nearhit.recipes import Recipe
@@ -24,7 +25,7 @@ FILTER_SPEED, EXACT_SPEED, REFERENCE_SPEED, PAIR_SPEED = 1e11, 8e9, 2e6, 2e9
 SECONDS_PER_BLOCK = 0.1
 #: below this, threads cost more than they bring
 SECONDS_WORTH_THREADS = 0.001
-#: above this the first row is tried, to size the blocks by it
+#: above this a first batch is timed, to size the blocks by it: ties, k and scores cost what no formula foresees
 SECONDS_WORTH_A_PROBE = 0.2
 BLOCKS_PER_THREAD = 4
 LARGEST_SUMS = 4 * 2**30
@@ -58,13 +59,15 @@ def fit_recipe(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | Non
     seconds = _guess_seconds_per_row(recipe, table, kernel)
     threads = 1 if seconds * len(rows) < SECONDS_WORTH_THREADS else count_threads(options.n_jobs)
     threads, pair_bytes = _share_pair_memory(table, threads)
-    handle = kernel.load(table, recipe, pair_bytes)
+    handle = kernel.load(table, recipe, pair_bytes, choose_engine(threads, threads))
+    sums, waiting = Sums.zeros(recipe, table), handle.in_order(rows)
     if seconds * len(rows) > SECONDS_WORTH_A_PROBE:
-        seconds = max(seconds, _measure_seconds_per_row(kernel, handle, rows))
-    plan = make_plan(table, rows, _rows_per_block(seconds, len(rows), threads))
+        first = make_plan(table, waiting, _rows_in_time(seconds, ROWS_OF_A_BATCH)).blocks[0]
+        seconds = _time(lambda: sweep(sums, [first], kernel, handle, InLine())) / len(first)
+        waiting = waiting[~np.isin(waiting, first)]
+    plan = make_plan(table, waiting, _rows_per_block(seconds, len(waiting), threads))
     with progress(options.title, len(plan.blocks), seconds * len(rows) / threads, options.verbose) as report:
-        engine = choose_engine(threads, len(plan.blocks), report)
-        sums = sweep(handle, recipe, table, plan, kernel, engine)
+        sweep(sums, plan.blocks, kernel, handle, choose_engine(threads, len(plan.blocks), report))
     one = 1 if table.weights is None else table.weights.one
     weight_of_targets = float(table.units()[rows].sum())
     weights = score(sums, recipe, table, weight_of_targets)
@@ -85,10 +88,9 @@ def fit_one_against_rest(recipe: Recipe, table: Table, targets: npt.NDArray[np.i
     return replace(fits[0], weights=weights, fewest_neighbours=min(fit.fewest_neighbours for fit in fits))
 
 
-def _measure_seconds_per_row(kernel: Any, handle: Any, rows: npt.NDArray[np.intp]) -> float:
-    """Try the first row: ties, k and scores cost what no formula foresees, and blocks must be short for Ctrl-C."""
+def _time(work: Callable[[], None]) -> float:
     begin = time.perf_counter()
-    kernel.run(handle, rows[:1])
+    work()
     return time.perf_counter() - begin
 
 
@@ -100,10 +102,13 @@ def _guess_seconds_per_row(recipe: Recipe, table: Table, kernel: Any) -> float:
 
 def _rows_per_block(seconds_per_row: float, n_targets: int, threads: int) -> int:
     """Enough rows to be worth a call, few enough to be heard by Ctrl-C and to keep all threads busy to the end."""
-    in_time = int(SECONDS_PER_BLOCK / seconds_per_row)
-    shared = -(-n_targets // (threads * BLOCKS_PER_THREAD))
-    rows = min(in_time, shared) if threads > 1 else in_time
-    return max(1, rows) if rows < ROWS_OF_A_BATCH else rows // ROWS_OF_A_BATCH * ROWS_OF_A_BATCH
+    shared = n_targets if threads == 1 else -(-n_targets // (threads * BLOCKS_PER_THREAD))
+    rows = _rows_in_time(seconds_per_row, shared)
+    return rows if rows < ROWS_OF_A_BATCH else rows // ROWS_OF_A_BATCH * ROWS_OF_A_BATCH
+
+
+def _rows_in_time(seconds_per_row: float, most: int) -> int:
+    return max(1, min(most, int(SECONDS_PER_BLOCK / seconds_per_row)))
 
 
 def _refuse_too_many_classes(recipe: Recipe, table: Table) -> None:

@@ -8,6 +8,7 @@ because priors, missing-value rule C, RReliefF and later the m-estimate and perm
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,12 +125,10 @@ def make_plan(table: Table, rows: npt.NDArray[np.intp], rows_per_block: int) -> 
     return Plan(tuple(some[i : i + size] for some in by_class for i in range(0, len(some), size)))
 
 
-def sweep(handle: Any, recipe: Recipe, table: Table, plan: Plan, kernel: Any, engine: Any) -> Sums:
-    """Run a loaded table and its recipe over the blocks of a plan and add up."""
-    sums = Sums.zeros(recipe, table)
-    for block in engine.map(lambda rows: kernel.run(handle, rows), plan.blocks):
+def sweep(sums: Sums, blocks: Iterable[npt.NDArray[np.intp]], kernel: Any, handle: Any, engine: Any) -> None:
+    """Run a loaded table and its recipe over blocks of target rows, and add up."""
+    for block in engine.map(lambda rows: kernel.run(handle, rows), blocks):
         sums.add(block)
-    return sums
 
 
 # --------------------------------------------------------------------- what kernels agree on beside the recipe

@@ -35,6 +35,8 @@ GROUPINGS = {"each class": 0, "hits and misses": 1, "everyone": 2}
 DIFFS = {"linear": 0, "squared": 1, "ramp": 2}
 RULES = {"uniform": 0, "skip": 1, "expected": 2}
 FASTEST_BATCH = 48
+#: a table is packed in so many shares, on as many threads as there are, unless it is small
+SHARES, CELLS_OF_A_SHARE = 16, 100_000
 #: a candidate waits as (distance, place), and perhaps in the heap of the k nearest, for each row of the batch; then it is
 #: ranked and weighed for one. Lists grow by doubling, so this is twice what they hold (native/target.hpp).
 BYTES_WAITING, BYTES_AT_WORK = 48, 96
@@ -55,7 +57,7 @@ class NativeKernel:
     def name(self) -> str:
         return f"native-{self.isa}"
 
-    def load(self, table: Table, recipe: Recipe, pair_bytes: int) -> Handle:
+    def load(self, table: Table, recipe: Recipe, pair_bytes: int, engine: Any) -> Handle:
         """Pack the table; `pair_bytes` bounds what one worker holds of pairs of rows."""
         loaded = _module(self.isa).Loaded(
             **_table_arguments(table),
@@ -64,6 +66,9 @@ class NativeKernel:
             recipe=_recipe_arguments(table, recipe),
             n_classes=n_groups(recipe, table)[0],
         )
+        shares = 1 if table.numeric.size + table.nominal.size < CELLS_OF_A_SHARE else SHARES
+        for _ in engine.map(lambda share: loaded.prepare(share, shares), range(shares)):
+            pass
         return Handle(loaded, table, recipe, _batch(table, pair_bytes))
 
     def run(self, handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
@@ -80,6 +85,10 @@ class Handle:
     batch: int
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _toward: dict[int, Any] = field(default_factory=dict)
+
+    def in_order(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        """The rows as they are best taken: near ones together."""
+        return self.loaded.in_order(rows.astype(np.int64))
 
     def run(self, block: npt.NDArray[np.intp]) -> BlockSums:
         target = self.table.targets[0]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -32,7 +33,7 @@ class ReferenceKernel:
 
     name = "reference"
 
-    def load(self, table: Table, recipe: Recipe, pair_bytes: int) -> Handle:
+    def load(self, table: Table, recipe: Recipe, pair_bytes: int, engine: Any) -> Handle:
         return Handle(table, recipe)
 
     def run(self, handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
@@ -148,6 +149,9 @@ class Handle:
         self.rank_weights = rank_weights(recipe, table)
         self.expected_one = lru_cache(maxsize=None)(self._expected_one)
         self.expected_two = lru_cache(maxsize=None)(self._expected_two)
+
+    def in_order(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        return rows
 
     # -------------------------------------------------------------------------------- who is a neighbour
 
