@@ -88,11 +88,11 @@ public:
         return nb::cast(give(std::move(table)));
     }
 
-    nb::tuple run(In<int64_t, 1> rows, size_t batch, Maybe<uint32_t, 1> toward, int last_stage) const {
+    nb::tuple run(In<int64_t, 1> rows, size_t batch, size_t candidates, Maybe<uint32_t, 1> toward, int last_stage) const {
         BlockSums sums;
         {
             nb::gil_scoped_release unlocked;
-            sums = nearhit::NEARHIT_ISA::run(*packed_, rows.data(), rows.shape(0), batch, pointer(toward),
+            sums = nearhit::NEARHIT_ISA::run(*packed_, rows.data(), rows.shape(0), {batch, candidates}, pointer(toward),
                                              static_cast<Stage>(last_stage));
         }
         return nb::make_tuple(give(std::move(sums.diffs_high)), give(std::move(sums.diffs)), give(std::move(sums.known_high)),
@@ -165,6 +165,6 @@ NB_MODULE(NEARHIT_MODULE(NEARHIT_ISA), m) {
         .def("prepare", &Loaded::prepare, nb::arg("share"), nb::arg("of"))
         .def("in_order", &Loaded::in_order, nb::arg("rows").noconvert())
         .def("toward", &Loaded::toward, nb::arg("target_class"))
-        .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("toward").none(),
-             nb::arg("last_stage") = static_cast<int>(Stage::sums));
+        .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("candidates"),
+             nb::arg("toward").none(), nb::arg("last_stage") = static_cast<int>(Stage::sums));
 }

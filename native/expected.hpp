@@ -170,6 +170,11 @@ private:
     }
     // The sum of frequency * max(|x - v| - beyond, 0). A ramp is the difference of two of these.
     static Wide distance_beyond(const Known& known, int64_t x, int64_t beyond) {
+        if (!beyond && known.weights.empty()) {      // the common case; codes and rows under 2^31 fit 64 bits
+            const size_t left = known.below(x), right = known.codes.size() - left;
+            const auto under = static_cast<uint64_t>(known.before_codes[left]), all = static_cast<uint64_t>(known.sum_of_codes);
+            return left * static_cast<uint64_t>(x) - under + (all - under) - right * static_cast<uint64_t>(x);
+        }
         const int64_t low = x - beyond, high = x + beyond;
         const size_t left = low < 0 ? 0 : known.below(low), right = known.up_to(high);
         const Wide under = left ? known.weight_before(left) * static_cast<Wide>(low) - known.before_codes[left] : 0;

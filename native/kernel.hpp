@@ -19,13 +19,17 @@ struct BlockSums {
 // How far a block is taken; benchmarks stop it early.
 enum class Stage : int { distances, neighbours, sums };
 
+// How many targets are searched at a time, and how many candidates may wait at a time (Python bounds their memory).
+struct Budget { size_t batch, candidates; };
+
 // One block at work: all scratch memory, allocated once per block.
 template <class Search>
 class Block {
 public:
-    Block(const Packed& packed, size_t batch, const uint32_t* toward)
-        : k_(packed), t_(packed.t), r_(packed.r), n_groups_(packed.n_groups()), n_parts_(t_.target ? 2 : 1),
-          search_(packed, batch, rows_that_fill_the_places(), toward) {
+    Block(const Packed& packed, Budget budget, const uint32_t* toward, Stage last)
+        : k_(packed), t_(packed.t), r_(packed.r), budget_(budget), last_(last), n_groups_(packed.n_groups()),
+          n_parts_(t_.target ? 2 : 1),
+          search_(packed, budget.batch, rows_that_fill_the_places(), budget.candidates, toward) {
         const size_t cells = n_groups_ * n_parts_ * t_.n_features();
         sums_.diffs.assign(cells, 0);
         sums_.known.assign(r_.rule == Rule::skip ? cells : 0, 0);
@@ -33,7 +37,7 @@ public:
         sums_.fewest.assign(n_groups_, std::numeric_limits<int64_t>::max());
         counters8_.resize(t_.nominal8 ? n_groups_ : 0);
         counters16_.resize(t_.nominal16 ? n_groups_ : 0);
-        diff_rows_.resize(ROWS_AT_A_TIME * t_.n_features());
+        diff_rows_.resize((plain() ? 1 : ROWS_AT_A_TIME) * t_.n_features());
         zeros_.assign(t_.n_features(), 0);
         if (t_.units) {
             wide_diffs_.assign(cells, 0);
@@ -42,25 +46,12 @@ public:
         }
     }
 
-    void add(const int64_t* rows, size_t n, Stage last) {
-        const size_t c = k_.class_of(static_cast<size_t>(rows[0]));
-        places_.clear();
-        for (size_t i = 0; i < n; ++i) places_.push_back(k_.order.place_of[static_cast<size_t>(rows[i])]);
-        if (needs_distances()) search_.find(places_, c, last == Stage::distances);
-        if (last == Stage::distances) return;
-        for (size_t t = 0; t < n; ++t) {
-            const auto i = static_cast<size_t>(rows[t]);
-            for (size_t g = 0; g < n_groups_; ++g) {
-                collect(t, i, c, g);
-                sums_.fewest[g] = std::min(sums_.fewest[g], weigh(r_, found_, neighbours_));
-                if (last == Stage::sums) add_neighbours(i, g);
-            }
-            if (t_.units) fold(i);
-        }
+    void add(const int64_t* rows, size_t n) {
+        for (size_t i = 0; i < n; i += budget_.batch) add_batch(rows + i, std::min(budget_.batch, n - i));
+        add_up();
     }
 
     BlockSums finish() {
-        flush();
         split(sums_.diffs, wide_diffs_, sums_.diffs_high);
         split(sums_.known, wide_known_, sums_.known_high);
         split(sums_.weight, wide_weight_, sums_.weight_high);
@@ -69,6 +60,33 @@ public:
 
 private:
     static constexpr size_t ROWS_AT_A_TIME = 64;              // added together
+    static constexpr size_t MOST_WAITING = 1 << 16;           // neighbours that wait to be added
+    static constexpr size_t BYTES_OF_A_STRIPE = 8 << 20;      // of all rows: stays in the last cache
+
+    // A target and its neighbours in one group, found and waiting to be added: a stretch of `waiting_`.
+    struct Task { size_t row, group, begin, end; };
+
+    void add_batch(const int64_t* rows, size_t n) {
+        const size_t c = k_.class_of(static_cast<size_t>(rows[0]));
+        places_.clear();
+        for (size_t i = 0; i < n; ++i) places_.push_back(k_.order.place_of[static_cast<size_t>(rows[i])]);
+        if (needs_distances() && !search_.find(places_, c, last_ == Stage::distances)) {
+            add_batch(rows, n / 2);
+            add_batch(rows + n / 2, n - n / 2);
+            return;
+        }
+        for (size_t t = 0; t < n && last_ != Stage::distances; ++t) {
+            const auto i = static_cast<size_t>(rows[t]);
+            for (size_t g = 0; g < n_groups_; ++g) {
+                collect(t, i, c, g);
+                const size_t begin = waiting_.size();
+                sums_.fewest[g] = std::min(sums_.fewest[g], weigh(r_, found_, waiting_));
+                tasks_.push_back({i, g, begin, waiting_.size()});
+            }
+            if (t_.units || waiting_.size() > MOST_WAITING) add_up();
+            if (t_.units) fold(i);
+        }
+    }
 
     // With every row a neighbour of equal weight no distance is needed.
     bool needs_distances() const {
@@ -130,102 +148,124 @@ private:
 
     // ------------------------------------------------------------------------------------------------- adding them up
 
-    void add_neighbours(size_t i, size_t g) {
-        const bool plain = !t_.has_unknown() && (r_.diff == DiffKind::linear || !t_.n_numeric);
-        for (size_t first = 0; first < neighbours_.size(); first += ROWS_AT_A_TIME) {
-            const size_t stop = std::min(first + ROWS_AT_A_TIME, neighbours_.size());
-            read_factors(i, g, first, stop);
-            plain ? add_codes(i, g, first, stop) : add_diffs(i, g, first, stop);
-            if (r_.rule == Rule::skip) add_known(i, g, first, stop);
+    bool plain() const { return !t_.has_unknown() && (r_.diff == DiffKind::linear || !t_.n_numeric); }
+
+    // What has been found since the last time. Where codes are added as they are, a stripe of columns after the other, so
+    // narrow that all rows of it stay in the cache: each is read for many targets.
+    void add_up() {
+        if (last_ == Stage::sums) {
+            for (const Task& task : tasks_) read_factors(task);
+            if (plain()) {
+                const size_t width = BYTES_OF_A_STRIPE / 4 / t_.n_rows / 64 * 64 + 64;
+                for (size_t a = 0; a < t_.n_numeric; a += width) add_numbers(a, std::min(a + width, t_.n_numeric));
+                for (size_t a = 0; a < t_.n_nominal; a += 4 * width) add_categories(a, std::min(a + 4 * width, t_.n_nominal));
+            } else {
+                for (const Task& task : tasks_) in_portions(task, [&](size_t first, size_t stop) { add_diffs(task, first, stop); });
+            }
+            for (const Task& task : tasks_)
+                if (r_.rule == Rule::skip) add_known(task);
         }
+        tasks_.clear();
+        waiting_.clear();
+        for (auto& part : factors_) part.clear();
+        for (auto& part : ones_) part.clear();
     }
 
-    // What each neighbour's diffs are multiplied by; their own sum goes to `weight`, and to `known` before holes.
-    void read_factors(size_t i, size_t g, size_t first, size_t stop) {
-        added_.copies.clear();
-        for (size_t j = first; j < stop && t_.units && r_.whole_weights; ++j) added_.copies.push_back(neighbours_[j].copies);
-        for (size_t part = 0; part < n_parts_; ++part) {
-            added_.factors[part].clear();
-            ones_[part].clear();
-            int64_t& weight = sums_.weight[g * n_parts_ + part];
-            for (size_t j = first; j < stop; ++j) {
-                const Neighbour& n = neighbours_[j];
+    // What each neighbour's diffs are multiplied by, and how much it weighs.
+    void read_factors(const Task& task) {
+        for (size_t part = 0; part < n_parts_; ++part)
+            for (size_t j = task.begin; j < task.end; ++j) {
+                const Neighbour& n = waiting_[j];
                 double w = n.weight;
-                if (part) w *= target_diff_code(r_, apart(t_.target[i], t_.target[n.row])) * 0x1p-31;
-                added_.factors[part].push_back(w * std::ldexp(1.0, r_.bits - 31));
-                ones_[part].push_back(n.copies * rounded(w * std::ldexp(1.0, r_.bits)));
-                weight += ones_[part].back();
+                if (part) w *= target_diff_code(r_, apart(t_.target[task.row], t_.target[n.row])) * 0x1p-31;
+                factors_[part].push_back(w * one_ * 0x1p-31);
+                ones_[part].push_back(n.copies * rounded(w * one_));
+                sums_.weight[task.group * n_parts_ + part] += ones_[part].back();
             }
-        }
     }
 
     int64_t* sums_of(size_t g, size_t part) { return sums_.diffs.data() + (g * n_parts_ + part) * t_.n_features(); }
 
-    // Complete rows, linear diffs: formed while they are added.
-    void add_codes(size_t i, size_t g, size_t first, size_t stop) {
-        added_.rows.clear();
-        for (size_t j = first; j < stop; ++j) added_.rows.push_back(t_.numeric + neighbours_[j].row * t_.n_numeric);
-        int64_t* const sums[2] = {sums_of(g, 0), n_parts_ > 1 ? sums_of(g, 1) : nullptr};
-        if (t_.n_numeric) add_rows(t_.numeric + i * t_.n_numeric, added_, n_parts_, t_.n_numeric, sums);
-        if (!t_.n_nominal) return;
-        if (t_.nominal8) add_categories(t_.nominal8, i, g, first, stop, rows8_, counters8_[g]);
-        else add_categories(t_.nominal16, i, g, first, stop, rows16_, counters16_[g]);
+    template <class Work> void in_portions(const Task& task, Work work) {
+        for (size_t first = task.begin; first < task.end; first += ROWS_AT_A_TIME)
+            work(first, std::min(first + ROWS_AT_A_TIME, task.end));
+    }
+
+    // Adds the rows in `added_`, which are those of the neighbours from `first` on.
+    void add_rows_of(const uint32_t* x, size_t g, size_t first, size_t a, size_t n) {
+        const bool copies = t_.units && r_.whole_weights;
+        added_.copies.clear();
+        for (size_t j = first; j < first + added_.rows.size() && copies; ++j) added_.copies.push_back(waiting_[j].copies);
+        for (size_t part = 0; part < n_parts_; ++part) added_.factors[part] = factors_[part].data() + first;
+        int64_t* const sums[2] = {sums_of(g, 0) + a, n_parts_ > 1 ? sums_of(g, 1) + a : nullptr};
+        add_rows(x, added_, n_parts_, n, sums);
+    }
+
+    // Rows stand anywhere in memory, so those of the next target are asked for while this one's are added.
+    void fetch(const Task& task, const void* table, size_t row_bytes, size_t bytes) {
+        for (size_t j = task.begin; j < std::min(task.end, task.begin + ROWS_AT_A_TIME); ++j)
+            for (size_t line = 0; line < bytes; line += 64)
+                __builtin_prefetch(static_cast<const char*>(table) + waiting_[j].row * row_bytes + line);
+    }
+
+    void add_numbers(size_t a, size_t stop_column) {
+        for (const Task& task : tasks_)
+            in_portions(task, [&](size_t first, size_t stop) {
+                if (&task != &tasks_.back()) fetch(*(&task + 1), t_.numeric + a, 4 * t_.n_numeric, 4 * (stop_column - a));
+                added_.rows.clear();
+                for (size_t j = first; j < stop; ++j) added_.rows.push_back(t_.numeric + waiting_[j].row * t_.n_numeric + a);
+                add_rows_of(t_.numeric + task.row * t_.n_numeric + a, task.group, first, a, stop_column - a);
+            });
+    }
+
+    void add_categories(size_t a, size_t stop_column) {
+        for (const Task& task : tasks_)
+            t_.nominal8 ? count_mismatches(t_.nominal8, task, a, stop_column, rows8_, counters8_, own8_)
+                        : count_mismatches(t_.nominal16, task, a, stop_column, rows16_, counters16_, own16_);
+        for (auto& counter : counters8_) counter.flush();
+        for (auto& counter : counters16_) counter.flush();
     }
 
     // Neighbours that weigh the same stand together. Those of weight 1, which most are, are counted across targets.
     template <class Category>
-    void add_categories(const Category* cells, size_t i, size_t g, size_t first, size_t stop,
-                        std::vector<const Category*>& rows, MismatchCounter<Category>& counter) {
-        const size_t n = t_.n_nominal;
+    void count_mismatches(const Category* cells, const Task& task, size_t a, size_t stop_column, std::vector<const Category*>& rows,
+                          std::vector<MismatchCounter<Category>>& common, MismatchCounter<Category>& own) {
+        const size_t m = t_.n_nominal;
         rows.clear();
-        for (size_t j = first; j < stop; ++j) rows.push_back(cells + neighbours_[j].row * n);
+        for (size_t j = task.begin; j < task.end; ++j) rows.push_back(cells + waiting_[j].row * m + a);
         for (size_t part = 0; part < n_parts_; ++part)
-            for (size_t j = 0, end; j < rows.size(); j = end) {
-                const double factor = added_.factors[part][j];
-                for (end = j; end < rows.size() && added_.factors[part][end] == factor && copies_of(end) == copies_of(j);) ++end;
-                const int64_t amount = copies_of(j) * rounded(factor * r_.mismatch);
-                int64_t* sums = sums_of(g, part) + t_.n_numeric;
-                const bool common = neighbours_[first + j].weight == 1 && part == 0 && !t_.units;
-                if (common) {
-                    counter.count(cells + i * n, rows, j, end, n, amount, sums);
-                } else {
-                    MismatchCounter<Category>& own = own_counter(Category{});
-                    own.count(cells + i * n, rows, j, end, n, amount, sums);
-                    own.flush();
-                }
+            for (size_t j = task.begin, end; j < task.end; j = end) {
+                const auto amount = [&](size_t at) { return waiting_[at].copies * rounded(factors_[part][at] * r_.mismatch); };
+                for (end = j + 1; end < task.end && amount(end) == amount(j);) ++end;
+                const bool is_common = waiting_[j].weight == 1 && part == 0 && !t_.units;
+                MismatchCounter<Category>& counter = is_common ? common[task.group] : own;
+                counter.count(cells + task.row * m + a, rows, j - task.begin, end - task.begin, stop_column - a, amount(j),
+                              sums_of(task.group, part) + t_.n_numeric + a);
+                if (!is_common) counter.flush();
             }
     }
-    int64_t copies_of(size_t j) const { return added_.copies.empty() ? 1 : added_.copies[j]; }
-    MismatchCounter<uint8_t>& own_counter(uint8_t) { return own8_; }
-    MismatchCounter<uint16_t>& own_counter(uint16_t) { return own16_; }
 
     // All other rows: the diffs are written down first; by rule C what is unknown counts in the distance only.
-    void add_diffs(size_t i, size_t g, size_t first, size_t stop) {
+    void add_diffs(const Task& task, size_t first, size_t stop) {
         const size_t n = t_.n_features();
         added_.rows.clear();
         for (size_t j = first; j < stop; ++j) {
             uint32_t* row = diff_rows_.data() + (j - first) * n;
-            write_diffs(k_, i, neighbours_[j].row, r_.rule == Rule::skip, row);
+            write_diffs(k_, task.row, waiting_[j].row, r_.rule == Rule::skip, row);
             added_.rows.push_back(row);
         }
-        int64_t* const sums[2] = {sums_of(g, 0), n_parts_ > 1 ? sums_of(g, 1) : nullptr};
-        add_rows(zeros_.data(), added_, n_parts_, n, sums);
+        add_rows_of(zeros_.data(), task.group, first, 0, n);
     }
 
     // By rule C, how much weight the pairs have that are known on both sides.
-    void add_known(size_t i, size_t g, size_t first, size_t stop) {
+    void add_known(const Task& task) {
         const size_t n = t_.n_features();
         for (size_t part = 0; part < n_parts_; ++part)
-            for (size_t j = first; j < stop; ++j) {
-                int64_t* known = sums_.known.data() + (g * n_parts_ + part) * n;
+            for (size_t j = task.begin; j < task.end; ++j) {
+                int64_t* known = sums_.known.data() + (task.group * n_parts_ + part) * n;
                 for (size_t a = 0; a < n; ++a)
-                    known[a] += t_.known(i, a) && t_.known(neighbours_[j].row, a) ? ones_[part][j - first] : 0;
+                    known[a] += t_.known(task.row, a) && t_.known(waiting_[j].row, a) ? ones_[part][j] : 0;
             }
-    }
-
-    void flush() {
-        for (auto& counter : counters8_) counter.flush();
-        for (auto& counter : counters16_) counter.flush();
     }
 
     // ------------------------------------------------------------------------------------------------- row weights
@@ -253,15 +293,20 @@ private:
     const Packed& k_;
     const TableView& t_;
     const RecipeView& r_;
+    const Budget budget_;
+    const Stage last_;
+    const double one_ = std::ldexp(1.0, r_.bits);             // a weight of 1 in fixed point
     size_t n_groups_, n_parts_;
     Search search_;
     BlockSums sums_;
     std::vector<__int128> wide_diffs_, wide_known_, wide_weight_;
     std::vector<size_t> places_;                              // of the targets at hand
     std::vector<Candidate> found_;
-    std::vector<Neighbour> neighbours_;
+    std::vector<Neighbour> waiting_;
+    std::vector<Task> tasks_;
+    std::vector<double> factors_[2];                          // per part and waiting neighbour
+    std::vector<int64_t> ones_[2];                            // the same: copies * weight, in fixed point
     Added added_;
-    std::vector<int64_t> ones_[2];                            // per part and neighbour: copies * weight, in fixed point
     std::vector<uint32_t> diff_rows_, zeros_;
     std::vector<const uint8_t*> rows8_;
     std::vector<const uint16_t*> rows16_;
@@ -273,15 +318,16 @@ private:
 
 // Sums over target rows of one class; `toward` is that class's table of expected diffs, where anything is unknown.
 template <class Search>
-inline BlockSums run_block(const Packed& packed, const int64_t* rows, size_t n_rows, size_t batch, const uint32_t* toward, Stage last) {
-    Block<Search> block(packed, std::min(batch, n_rows), toward);
-    for (size_t i = 0; i < n_rows; i += batch) block.add(rows + i, std::min(batch, n_rows - i), last);
+inline BlockSums run_block(const Packed& packed, const int64_t* rows, size_t n_rows, Budget budget, const uint32_t* toward, Stage last) {
+    budget.batch = std::min(budget.batch, n_rows);
+    Block<Search> block(packed, budget, toward, last);
+    block.add(rows, n_rows);
     return block.finish();
 }
 
-inline BlockSums run(const Packed& packed, const int64_t* rows, size_t n_rows, size_t batch, const uint32_t* toward, Stage last) {
-    return packed.filtered ? run_block<FilterSearch>(packed, rows, n_rows, batch, toward, last)
-                           : run_block<ExactSearch>(packed, rows, n_rows, batch, toward, last);
+inline BlockSums run(const Packed& packed, const int64_t* rows, size_t n_rows, Budget budget, const uint32_t* toward, Stage last) {
+    return packed.filtered ? run_block<FilterSearch>(packed, rows, n_rows, budget, toward, last)
+                           : run_block<ExactSearch>(packed, rows, n_rows, budget, toward, last);
 }
 
 }  // namespace nearhit

@@ -83,14 +83,15 @@ struct Filter {
     uint32_t mismatch = 1;               // in filter units
     bool exact = true;                   // distances are counts of mismatches: nothing is rounded
     std::vector<int32_t> slack;          // per place: the sum of |code - q * 2^shift|, in filter units, rounded up
-    std::vector<int32_t> sum;            // per place: the sum of q - 2^14
+    std::vector<int32_t> sum;            // per place: the sum of q, centred
     std::vector<int32_t> start;          // per place: sum - slack, what a distance to that place starts from
 
     uint32_t quantum(uint32_t code) const {
         return static_cast<uint32_t>((uint64_t{code} + (uint64_t{1} << (shift - 1))) >> shift);
     }
+    // Signed 16-bit halves hold 0 ... 2^15 only when half of that is taken away; and sums stay small.
+    int32_t centred(uint32_t code) const { return static_cast<int32_t>(quantum(code)) - (1 << (30 - shift)); }
 };
-constexpr int32_t CENTRE = 1 << 14;      // signed 16-bit halves hold 0 ... 2^15 only when centred
 constexpr int32_t FAR = 1 << 30;         // the start of padding: beyond every distance
 
 inline Filter make_filter(const TableView& t, const RecipeView& r, size_t n_places) {
@@ -113,9 +114,8 @@ inline void measure_row(const TableView& t, const RecipeView& r, size_t row, siz
         uint64_t off = apart(r.mismatch, f.mismatch << f.shift) * uint64_t{t.n_nominal};
         int64_t sum = 0;
         for (size_t a = 0; a < t.n_numeric; ++a) {
-            const uint32_t q = f.quantum(codes[a]);
-            off += apart(codes[a], q << f.shift);
-            sum += static_cast<int32_t>(q) - CENTRE;
+            off += apart(codes[a], f.quantum(codes[a]) << f.shift);
+            sum += f.centred(codes[a]);
         }
         // The expected diff of an unknown cell is rounded to half a unit.
         if (t.has_unknown())
@@ -151,7 +151,7 @@ inline void pack_group(const TableView& t, const Filter& f, const Part& part, si
     if (part.form == Form::numeric16) {
         uint32_t word = 0;
         for (size_t a = 0; a < n; ++a) {
-            const uint32_t q = f.quantum(t.numeric[row * t.n_numeric + columns[a]]) - CENTRE;
+            const auto q = static_cast<uint32_t>(f.centred(t.numeric[row * t.n_numeric + columns[a]]));
             word |= (q & 0xFFFFu) << (16 * a);
         }
         out[0] = word;

@@ -32,7 +32,7 @@ inline Doubles as_doubles(HalfCodes x) {
 // The neighbours of one target that are added together.
 struct Added {
     std::vector<const uint32_t*> rows;                 // of codes, or of diffs
-    std::vector<double> factors[2];                    // per part: weight times fixed point, for diffs as codes
+    const double* factors[2];                          // per part and row: weight times fixed point, for diffs as codes
     std::vector<int64_t> copies;                       // empty if all are 1
 };
 

@@ -6,11 +6,34 @@
 
 namespace nearhit::NEARHIT_ISA {
 
+// How many candidates a batch holds, asked after each stretch of rows of one group. One target may hold any number.
+class Held {
+public:
+    explicit Held(size_t n_groups) : of_group_(n_groups) {}
+    void start() {
+        total_ = 0;
+        std::fill(of_group_.begin(), of_group_.end(), 0);
+    }
+    template <class Count> bool within(size_t most, size_t g, size_t n_targets, Count count) {
+        total_ -= of_group_[g];
+        of_group_[g] = 0;
+        for (size_t t = 0; t < n_targets; ++t) of_group_[g] += count(t);
+        total_ += of_group_[g];
+        return n_targets == 1 || total_ <= most;
+    }
+
+private:
+    size_t total_ = 0;
+    std::vector<size_t> of_group_;
+};
+
 // Distances in filter units, from tiles; what may be among the k nearest is kept for the full codes to decide.
 class FilterSearch {
 public:
-    FilterSearch(const Packed& packed, size_t batch, size_t k, const uint32_t* toward)
-        : k_(packed), toward_(reinterpret_cast<const int32_t*>(toward)), rows_needed_(k), use_boxes_(packed.boxes.exist()) {
+    // `most` candidates may wait at a time, or as many as one target has.
+    FilterSearch(const Packed& packed, size_t batch, size_t k, size_t most, const uint32_t* toward)
+        : k_(packed), toward_(reinterpret_cast<const int32_t*>(toward)), rows_needed_(k), most_(most),
+          use_boxes_(packed.boxes.exist()), held_(packed.n_groups()) {
         panels_at_a_time_ = use_boxes_ ? BOXES : panels_of_a_chunk(packed.parts);
         near_.resize(batch * packed.n_groups());
         bounds_.resize(batch + MOST_TARGETS_OF_A_TILE);
@@ -19,9 +42,12 @@ public:
         wanted_.resize(bounds_.size());
     }
 
-    // `only_distances` is for benchmarks: nothing is within any bound.
-    void find(const std::vector<size_t>& places, size_t c, bool only_distances) {
+    // False if there were too many candidates: then fewer targets have to be taken at a time. `only_distances` is for
+    // benchmarks: nothing is within any bound.
+    bool find(const std::vector<size_t>& places, size_t c, bool only_distances) {
         places_ = &places;
+        only_distances_ = only_distances;
+        held_.start();
         const size_t n = places.size();
         for (size_t t = 0; t < n; ++t)
             for (size_t g = 0; g < k_.n_groups(); ++g) near(t, g).start(rows_needed_, k_.filter.slack[places[t]]);
@@ -33,8 +59,9 @@ public:
             group_ = k_.group_of(c, d);
             for (size_t t = 0; t < n && !only_distances; ++t) tell_bound(t);
             if (k_.t.has_unknown()) gather_holes(d);
-            pass_over(k_.order.classes[d], c == d);
+            if (!pass_over(k_.order.classes[d], c == d)) return false;
         }
+        return true;
     }
 
     Nearest<int32_t>& near(size_t t, size_t g) { return near_[t * k_.n_groups() + g]; }
@@ -42,37 +69,40 @@ public:
 private:
     // --------------------------------------------------------------------------------------- the panels of a class
 
-    void pass_over(const Segment& segment, bool own_class) {
+    bool pass_over(const Segment& segment, bool own_class) {
         const size_t step = panels_at_a_time_, first = segment.first_panel, stop = first + segment.n_panels;
         if (!use_boxes_) {
-            for (size_t p = first; p < stop; p += step) pass_over_chunk(p, std::min(p + step, stop), segment);
-            return;
+            for (size_t p = first; p < stop; p += step)
+                if (!pass_over_chunk(p, std::min(p + step, stop), segment)) return false;
+            return true;
         }
         // The nearest panels first, so that bounds are low when the others are asked; then round the class.
         const size_t begin = first / step, end = (stop + step - 1) / step;
         const size_t near = (own_class ? (*places_)[0] / PANEL : nearest_panel(first, stop)) / step;
         for (size_t i = 0; i < end - begin; ++i) {
             const size_t chunk = begin + (near - begin + i) % (end - begin);
-            pass_over_chunk(std::max(chunk * step, first), std::min((chunk + 1) * step, stop), segment);
+            if (!pass_over_chunk(std::max(chunk * step, first), std::min((chunk + 1) * step, stop), segment)) return false;
         }
         // Where few panels are too far away, asking costs more than it saves.
         if (asked_ > 64 && passed_over_ * 4 < asked_) use_boxes_ = false;
+        return true;
     }
 
-    void pass_over_chunk(size_t first, size_t stop, const Segment& segment) {
-        if (use_boxes_ && !ask_boxes(first, stop)) return;
-        first_place_ = first * PANEL;
+    bool pass_over_chunk(size_t first, size_t stop, const Segment& segment) {
+        if (use_boxes_ && !ask_boxes(first, stop)) return true;
         end_ = segment.first_place + segment.n_rows;
-        const bool adjusted = k_.t.has_unknown();
+        const bool adjusted = k_.t.has_unknown(), nothing_known = !only_distances_ && worth_a_sample((stop - first) * PANEL);
         if (adjusted) start_from_own_holes(first, stop);
         for (size_t p = 0; p < k_.parts.size(); ++p) {
             const Part& part = k_.parts[p];
             for (size_t g = 0; g < part.n_groups; g += groups_at_a_time(part)) {
                 const bool is_first = p == 0 && g == 0 && !adjusted;
                 const bool is_last = p + 1 == k_.parts.size() && g + groups_at_a_time(part) >= part.n_groups;
-                add_groups(p, g, first, stop, is_first, is_last);
+                add_groups(p, g, first, stop, is_first, is_last && !nothing_known);
             }
         }
+        if (nothing_known) take_sample(first, stop);
+        return held_.within(most_, group_, places_->size(), [&](size_t t) { return near(t, group_).n_candidates(); });
     }
 
     void add_groups(size_t p, size_t g, size_t first, size_t stop, bool is_first, bool is_last) {
@@ -128,6 +158,45 @@ private:
     void tell_bound(size_t t) {
         const int64_t bound = int64_t{near(t, group_).limit()} - k_.filter.sum[(*places_)[t]];
         bounds_[t] = static_cast<int32_t>(std::min<int64_t>(bound, std::numeric_limits<int32_t>::max()));
+    }
+
+    // -------------------------------------------------------------------------------------------- the first bounds
+
+    // Before anything is known of a group every row would be let in, one after the other. So the sums of its first chunk
+    // are kept, dealt into half as many bins again as there are places, and the k-th smallest of the bins' smallest is a
+    // bound: k = 10 and 1,024 rows let 16 rows in, not 56.
+    size_t n_bins() const { return (rows_needed_ * 3 / 2 + LANES) / LANES * LANES; }
+    bool worth_a_sample(size_t n_rows) const {
+        return near_[group_].limit() == Nearest<int32_t>::NEVER && rows_needed_ <= 256 && n_rows >= 2 * n_bins();
+    }
+
+    void take_sample(size_t first, size_t stop) {
+        const size_t stride = panels_at_a_time_ * PANEL;
+        for (size_t t = 0; t < places_->size(); ++t) {
+            const int64_t bound = bound_of_sample(sums_.data() + t * stride, first * PANEL, (stop - first) * PANEL, (*places_)[t]);
+            near(t, group_).cap(static_cast<int32_t>(bound + k_.filter.sum[(*places_)[t]]));
+            tell_bound(t);
+            for (size_t p = first; p < stop; ++p) take(t, 1, p * PANEL, t * stride + (p - first) * PANEL, PANEL);
+        }
+    }
+
+    // The target itself may be among the rows, and must not take a place.
+    int64_t bound_of_sample(const uint32_t* sums, size_t first_place, size_t n_rows, size_t own_place) {
+        const size_t n = n_bins();
+        const bool has_itself = own_place - first_place < n_rows;
+        bins_.resize(n);
+        const auto* slack = reinterpret_cast<const uint32_t*>(k_.filter.slack.data()) + first_place;
+        for (size_t b = 0; b < n; b += LANES) {
+            Vec least = all(FAR);
+            for (size_t r = b; r + LANES <= n_rows; r += n) {
+                const Vec s = load(slack + r);
+                least = smaller(least, add(load(sums + r), add(s, s)));
+            }
+            store(bins_.data() + b, least);
+        }
+        auto* bins = reinterpret_cast<int32_t*>(bins_.data());
+        std::nth_element(bins, bins + rows_needed_ - 1 + has_itself, bins + n);
+        return bins[rows_needed_ - 1 + has_itself];
     }
 
     // ------------------------------------------------------------------------------------------- unknown values
@@ -209,12 +278,14 @@ private:
 
     const Packed& k_;
     const int32_t* toward_;                                   // of the class of the targets: Packed::toward
-    size_t rows_needed_, panels_at_a_time_ = 0;
-    bool use_boxes_;
+    size_t rows_needed_, most_, panels_at_a_time_ = 0;
+    bool use_boxes_, only_distances_ = false;
+    Held held_;
     const std::vector<size_t>* places_ = nullptr;             // of the targets at hand
-    size_t group_ = 0, first_place_ = 0, end_ = 0;            // of the rows at hand
+    size_t group_ = 0, end_ = 0;                              // of the rows at hand
     std::vector<Nearest<int32_t>> near_;                      // [target][group]
     std::vector<int32_t> bounds_;                             // per target, for the group at hand
+    std::vector<uint32_t> bins_;
     std::vector<uint32_t> sums_;                              // [target][row of the chunk]
     std::vector<std::vector<uint32_t>> targets_;              // words of the targets, per part
     std::vector<int32_t> target_rows_;                        // their values, for boxes
@@ -225,23 +296,29 @@ private:
 // Distances on the full codes, row by row and panel by panel.
 class ExactSearch {
 public:
-    ExactSearch(const Packed& packed, size_t batch, size_t k, const uint32_t* toward)
-        : k_(packed), toward_(toward), rows_needed_(k), near_(batch * packed.n_groups()), targets_(batch), distances_(PANEL) {}
+    ExactSearch(const Packed& packed, size_t batch, size_t k, size_t most, const uint32_t* toward)
+        : k_(packed), toward_(toward), rows_needed_(k), most_(most), held_(packed.n_groups()),
+          near_(batch * packed.n_groups()), targets_(batch), distances_(PANEL) {}
 
-    void find(const std::vector<size_t>& places, size_t c, bool only_distances) {
+    bool find(const std::vector<size_t>& places, size_t c, bool only_distances) {
+        held_.start();
         for (size_t t = 0; t < places.size(); ++t) {
             targets_[t].read(k_.t, k_.code_panels, k_.expected, k_.order.classes.size(), places[t]);
             for (size_t g = 0; g < k_.n_groups(); ++g) near(t, g).start(rows_needed_, 0);
         }
         for (size_t d = 0; d < k_.order.classes.size(); ++d) {
             const Segment& segment = k_.order.classes[d];
-            for (size_t first = segment.first_place; first < segment.first_place + segment.n_rows; first += PANEL)
+            const size_t g = k_.group_of(c, d);
+            for (size_t first = segment.first_place; first < segment.first_place + segment.n_rows; first += PANEL) {
                 for (size_t t = 0; t < places.size(); ++t) {
                     measure(targets_[t], d, first / PANEL);
                     const size_t stop = std::min(first + PANEL, segment.first_place + segment.n_rows);
-                    if (!only_distances) take(near(t, k_.group_of(c, d)), first, stop, places[t]);
+                    if (!only_distances) take(near(t, g), first, stop, places[t]);
                 }
+                if (!held_.within(most_, g, places.size(), [&](size_t t) { return near(t, g).n_candidates(); })) return false;
+            }
         }
+        return true;
     }
 
     Nearest<int64_t>& near(size_t t, size_t g) { return near_[t * k_.n_groups() + g]; }
@@ -270,7 +347,8 @@ private:
 
     const Packed& k_;
     const uint32_t* toward_;
-    size_t rows_needed_;
+    size_t rows_needed_, most_;
+    Held held_;
     std::vector<Nearest<int64_t>> near_;
     std::vector<ExactTarget> targets_;
     std::vector<uint64_t> distances_;                         // of one target to one panel

@@ -10,6 +10,70 @@
 
 namespace nearhit::NEARHIT_ISA {
 
+// The k smallest numbers so far. Up to some hundreds they stand in order, and a new one x is put in its place by
+// least[i] = min(least[i], max(least[i - 1], x)), a vector at a time and without a branch that could be guessed wrong
+// (8 ns for k = 10, where a heap took 30); beyond, they are a heap.
+template <class Number>
+class Smallest {
+public:
+    void start(size_t k) {
+        k_ = k;
+        sorted_ = k <= MOST_SORTED;
+        n_ = 0;
+        numbers_.assign(sorted_ ? (k + LANES_ - 1) / LANES_ * LANES_ : 0, std::numeric_limits<Number>::max());
+    }
+    bool full() const { return n_ >= k_; }
+    Number largest() const { return sorted_ ? numbers_[k_ - 1] : numbers_.front(); }      // once full
+
+    // Returns false if all k are smaller.
+    bool add(Number x) {
+        if (full() && !(x < largest())) return false;
+        if (sorted_) insert(x);
+        else if (full()) replace_largest(x);
+        else {
+            numbers_.push_back(x);
+            std::push_heap(numbers_.begin(), numbers_.end());
+        }
+        ++n_;
+        return true;
+    }
+
+private:
+    static constexpr size_t MOST_SORTED = 256, LANES_ = 4 * LANES / sizeof(Number);
+    typedef Number Row __attribute__((vector_size(4 * LANES), aligned(sizeof(Number)), may_alias));
+
+    void insert(Number x) {
+        const Row all = Row{} + x;
+        Row before = Row{} + std::numeric_limits<Number>::min();
+        for (size_t i = 0; i < numbers_.size(); i += LANES_) {
+            Row& here = *reinterpret_cast<Row*>(numbers_.data() + i);
+            const Row old = here, shifted = one_up(before, old), higher = shifted > all ? shifted : all;
+            here = old < higher ? old : higher;
+            before = old;
+        }
+    }
+    // The last lane of one vector and all but the last of the next.
+    static Row one_up(Row before, Row here) {
+        return [&]<size_t... I>(std::index_sequence<I...>) {
+            return __builtin_shufflevector(before, here, static_cast<int>(LANES_ - 1 + I)...);
+        }(std::make_index_sequence<LANES_>());
+    }
+    void replace_largest(Number x) {             // sift down: half the work of pop and push
+        size_t at = 0;
+        for (size_t child = 1; child < k_; child = 2 * at + 1) {
+            if (child + 1 < k_ && numbers_[child + 1] > numbers_[child]) ++child;
+            if (numbers_[child] <= x) break;
+            numbers_[at] = numbers_[child];
+            at = child;
+        }
+        numbers_[at] = x;
+    }
+
+    size_t k_ = 0, n_ = 0;
+    bool sorted_ = true;
+    std::vector<Number> numbers_;
+};
+
 // The k nearest so far of one target and group, from distances that may be off by the slack of both rows.
 //
 // A row stays a candidate while its smallest possible distance is within the k-th smallest of the largest possible
@@ -21,32 +85,23 @@ public:
     static constexpr Distance NEVER = std::numeric_limits<Distance>::max();   // the limit while there are less than k
 
     void start(size_t k, Distance own_slack) {
-        k_ = k;
         twice_own_slack_ = 2 * own_slack;
         limit_ = NEVER;
-        tidy_at_ = 1024;
-        highest_.clear();
+        tidy_at_ = FIRST_TIDY;
+        highest_.start(k);
         candidates_.clear();
-        if (candidates_.capacity() == 0 && k < 1024) {
-            highest_.reserve(k);
-            candidates_.reserve(4 * k);
-        }
+        if (candidates_.capacity() == 0) candidates_.reserve(std::min<size_t>(4 * k + 16, FIRST_TIDY));
     }
     Distance limit() const { return limit_; }
+    size_t n_candidates() const { return candidates_.size(); }
+    // At least k rows are known to be possible at `highest`, whichever they are.
+    void cap(Distance highest) { limit_ = std::min(limit_, highest + twice_own_slack_); }
 
     void offer(Distance lowest, Distance slack, uint32_t place) {
         if (lowest > limit_) return;
         candidates_.push_back({lowest, place});
-        const Distance highest = lowest + 2 * slack;
-        if (highest_.size() < k_) {
-            highest_.push_back(highest);
-            std::push_heap(highest_.begin(), highest_.end());
-        } else if (highest < highest_.front()) {
-            replace_largest(highest);
-        } else {
-            return;
-        }
-        if (highest_.size() == k_) limit_ = highest_.front() + twice_own_slack_;
+        if (!highest_.add(lowest + 2 * slack)) return;
+        if (highest_.full()) cap(highest_.largest());
         if (candidates_.size() >= tidy_at_) tidy();
     }
 
@@ -56,24 +111,16 @@ public:
     }
 
 private:
-    void replace_largest(Distance value) {       // sift down: half the work of pop and push
-        size_t at = 0;
-        for (size_t child = 1; child < k_; child = 2 * at + 1) {
-            if (child + 1 < k_ && highest_[child + 1] > highest_[child]) ++child;
-            if (highest_[child] <= value) break;
-            highest_[at] = highest_[child];
-            at = child;
-        }
-        highest_[at] = value;
-    }
+    static constexpr size_t FIRST_TIDY = 1024;
+
     void tidy() {
         std::erase_if(candidates_, [&](const Candidate& c) { return c.lowest > limit_; });
-        tidy_at_ = std::max<size_t>(1024, 2 * candidates_.size());
+        tidy_at_ = std::max(FIRST_TIDY, 2 * candidates_.size());
     }
 
-    size_t k_ = 0, tidy_at_ = 0;
     Distance twice_own_slack_ = 0, limit_ = 0;
-    std::vector<Distance> highest_;              // a heap of the k smallest upper bounds
+    size_t tidy_at_ = 0;
+    Smallest<Distance> highest_;                 // of the largest possible distances
     std::vector<Candidate> candidates_;
 };
 
@@ -99,45 +146,49 @@ inline double weight_of_places(const RecipeView& r, int64_t before, int64_t afte
     return ranks_before(after) - ranks_before(before);
 }
 
-// Rows at equal distance stand in one rank after the other and share what their ranks weigh together. Returns how much
-// weight the neighbourhood holds, in units of the row weights.
+// Rows at equal distance stand in one rank after the other and share what their ranks weigh together. Appends the
+// neighbours to `out`; returns how much weight the neighbourhood holds, in units of the row weights.
 inline int64_t weigh(const RecipeView& r, std::vector<Candidate>& found, std::vector<Neighbour>& out) {
-    out.clear();
     int64_t there = 0;
     for (const Candidate& c : found) there += c.copies;
     const int64_t held = std::min(there, r.places);
+    if (r.weighing == Weighing::equal && r.counts_places && there <= r.places) {   // all are in, whatever their order
+        for (const Candidate& c : found) out.push_back({c.row, c.copies, 1.0});
+        return held;
+    }
     std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
         return a.distance != b.distance ? a.distance < b.distance : a.row < b.row;
     });
+    const auto end_of_ties = [&](size_t start) {
+        size_t stop = start + 1;
+        while (stop < found.size() && !r.ties_first && found[stop].distance == found[start].distance) ++stop;
+        return stop;
+    };
     const bool nearest_at_0 = !found.empty() && found[0].distance == 0;
+    const size_t first = out.size();
     double total = 0;
     int64_t before = 0;
     for (size_t start = 0, stop; start < found.size() && before < held; start = stop) {
+        stop = end_of_ties(start);
         int64_t copies = 0;
-        for (stop = start; stop < found.size() && (stop == start || (!r.ties_first && found[stop].distance == found[start].distance)); ++stop)
-            copies += found[stop].copies;
-        const int64_t after = std::min(before + copies, held);
-        const double share = weight_of_places(r, before, after, found[start].distance, nearest_at_0);
-        for (size_t c = start; c < stop; ++c) out.push_back({found[c].row, found[c].copies, share});
-        // Until the total is known, each row carries the share of its group; the group's copies are found again below.
+        for (size_t c = start; c < stop; ++c) copies += found[c].copies;
+        const double share = weight_of_places(r, before, std::min(before + copies, held), found[start].distance, nearest_at_0);
         total += share;
         before += copies;
+        for (size_t c = start; c < stop; ++c) out.push_back({found[c].row, copies, share});   // of all tied copies, for now
     }
-    for (size_t start = 0, stop; start < out.size(); start = stop) {
-        int64_t copies = 0;
-        for (stop = start; stop < out.size() && (stop == start || (!r.ties_first && found[stop].distance == found[start].distance)); ++stop)
-            copies += out[stop].copies;
-        for (size_t c = start; c < stop; ++c) {
-            double& w = out[c].weight;
-            if (!r.counts_places && total > 0) w /= total;
-            w /= static_cast<double>(copies);
-            if (!r.whole_weights) {
-                w *= static_cast<double>(out[c].copies);
-                out[c].copies = 1;
-            }
+    for (size_t c = first; c < out.size(); ++c) {
+        Neighbour& n = out[c];
+        if (!r.counts_places && total > 0) n.weight /= total;
+        n.weight /= static_cast<double>(n.copies);
+        n.copies = found[c - first].copies;
+        if (!r.whole_weights) {
+            n.weight *= static_cast<double>(n.copies);
+            n.copies = 1;
         }
     }
-    std::erase_if(out, [](const Neighbour& n) { return !(n.weight > 0); });
+    out.erase(std::remove_if(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+                             [](const Neighbour& n) { return !(n.weight > 0); }), out.end());
     return held;
 }
 

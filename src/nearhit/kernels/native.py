@@ -34,12 +34,13 @@ INSTRUCTION_SETS = ("avx512", "avx2", "baseline")
 GROUPINGS = {"each class": 0, "hits and misses": 1, "everyone": 2}
 DIFFS = {"linear": 0, "squared": 1, "ramp": 2}
 RULES = {"uniform": 0, "skip": 1, "expected": 2}
-FASTEST_BATCH = 48
+#: so many targets are searched together; more where a panel of rows is so wide that it comes from memory each time
+FASTEST_BATCH, BATCH_OF_WIDE_ROWS, WIDE_PANELS = 48, 144, 16 * 2**20
 #: a table is packed in so many shares, on as many threads as there are, unless it is small
 SHARES, CELLS_OF_A_SHARE = 16, 100_000
-#: a candidate waits as (distance, place), and perhaps in the heap of the k nearest, for each row of the batch; then it is
-#: ranked and weighed for one. Lists grow by doubling, so this is twice what they hold (native/target.hpp).
-BYTES_WAITING, BYTES_AT_WORK = 48, 96
+#: a candidate waits in a list that grows by doubling, perhaps with its distance in a heap; then it is ranked and weighed
+#: for one target after the other (native/target.hpp)
+BYTES_WAITING, BYTES_AT_WORK = 24, 112
 
 
 def instruction_sets() -> list[str]:
@@ -69,7 +70,7 @@ class NativeKernel:
         shares = 1 if table.numeric.size + table.nominal.size < CELLS_OF_A_SHARE else SHARES
         for _ in engine.map(lambda share: loaded.prepare(share, shares), range(shares)):
             pass
-        return Handle(loaded, table, recipe, _batch(table, pair_bytes))
+        return Handle(loaded, table, recipe, _batch(table), _candidates(table, pair_bytes))
 
     def run(self, handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
         return handle.run(block)
@@ -83,6 +84,7 @@ class Handle:
     table: Table
     recipe: Recipe
     batch: int
+    candidates: int
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _toward: dict[int, Any] = field(default_factory=dict)
 
@@ -95,7 +97,7 @@ class Handle:
         c = int(target.codes[block[0]]) if isinstance(target, Classes) else 0
         groups = n_groups(self.recipe, self.table)[1]
         parts = 1 if isinstance(target, Classes) else 2
-        found = self.loaded.run(block.astype(np.int64), self.batch, self.toward(c))
+        found = self.loaded.run(block.astype(np.int64), self.batch, self.candidates, self.toward(c))
         diffs_high, diffs, known_high, known, weight_high, weight, fewest = found
 
         def wide(high: IntArray, low: IntArray, *shape: int) -> Wide:
@@ -133,9 +135,15 @@ def _runs_here(isa: str) -> bool:
     return True
 
 
-def _batch(table: Table, pair_bytes: int) -> int:
-    """How many target rows are searched together: as many as the bound allows if every row were a candidate."""
-    return max(1, min(FASTEST_BATCH, (pair_bytes // table.n_rows - BYTES_AT_WORK) // BYTES_WAITING))
+def _batch(table: Table) -> int:
+    """How many target rows are searched together, memory allowing; a batch with more candidates is halved."""
+    words = table.n_rows * (2 * len(table.numeric_columns) + len(table.nominal_columns) // 4)
+    return BATCH_OF_WIDE_ROWS if words > WIDE_PANELS else FASTEST_BATCH
+
+
+def _candidates(table: Table, pair_bytes: int) -> int:
+    """How many candidates may wait beside those of the one target that is at work."""
+    return max(0, pair_bytes - table.n_rows * BYTES_AT_WORK) // BYTES_WAITING
 
 
 def bytes_for_one_row(n_rows: int) -> int:
