@@ -442,6 +442,8 @@ def test_a_kernel_can_be_forced(monkeypatch, xor, capsys):
         np.testing.assert_array_equal(relief.weights_, expected)
         nearhit.show_config()
         assert f"in use: {relief.kernel_.split(',')[0]}" in capsys.readouterr().out
+        monkeypatch.setenv("NEARHIT_KERNEL", relief.kernel_.split(",")[0])  # as the estimator shows it
+        assert ReliefF().fit(*small).kernel_ == relief.kernel_
     monkeypatch.setenv("NEARHIT_KERNEL", "mmx")
     with pytest.raises(RuntimeError, match="NEARHIT_KERNEL='mmx' names no kernel of this machine; available: "):
         ReliefF().fit(*small)
