@@ -393,6 +393,8 @@ def test_values_of_any_size_are_fine():
     y = list("aabb")
     expected = ReliefF(1).fit([[0.0], [0.25], [0.75], [1.0]], y).weights_
     huge = np.array([[-1.7e308], [-0.85e308], [0.85e308], [1.7e308]])
+    above = np.array([[1.0], [1.175], [1.525], [1.7]]) * 1e308  # no range beyond a float, but the sum of a column
+    assert ReliefF(1).fit(above, y).weights_ == pytest.approx(expected, abs=1e-9)
     assert ReliefF(1).fit(huge, y).weights_ == pytest.approx(expected, abs=1e-9)
     wide = np.array([[2**62], [2**62 + 1], [2**62 + 3], [2**62 + 4]])
     np.testing.assert_array_equal(ReliefF(1).fit(wide, y).weights_, expected)
