@@ -56,6 +56,13 @@ def test_fitted_attributes(xor):
     assert relief.inverse_transform(relief.transform(xor[0]))[:, [3, 7]].tolist() == xor[0][:, [3, 7]].tolist()
 
 
+def test_the_neighbours_used_are_those_that_count():
+    X, y = np.arange(10.0)[:, None] ** 2, np.arange(10) == 4  # one class has a single row, and that row has no hit
+    assert ReliefF(3).fit(X, y).n_neighbors_used_ == 0
+    assert ReliefF(3, misses="only").fit(X, y).n_neighbors_used_ == 1
+    assert ReliefF(3, misses="only").fit(X, np.arange(10) < 5).n_neighbors_used_ == 3
+
+
 def test_the_ranking_and_the_top(xor):
     relief = ReliefF().fit(pd.DataFrame(xor[0], columns=list("abcdefghij")), xor[1])
     assert sorted(relief.top(2)) == ["d", "h"]
