@@ -411,6 +411,39 @@ def test_values_of_any_size_are_fine():
     assert ReliefF(1).fit(extremes, y).weights_ == pytest.approx(expected, abs=1e-9)
 
 
+@pytest.mark.parametrize("factor", [2.0**1020, 2.0**-1000])
+def test_linear_weights_on_a_common_scale_grow_with_the_numbers(factor):
+    X = np.random.default_rng(0).random((40, 3))
+    y = X[:, 0] > X[:, 1]
+    expected = ReliefF(3, scale=None).fit(X, y).weights_
+    np.testing.assert_array_equal(ReliefF(3, scale=None).fit(X * factor, y).weights_, expected * factor)
+    np.testing.assert_array_equal(ReliefF(3, scale=None, diff="ramp").fit(X * factor, y).weights_,
+                                  ReliefF(3, scale=None, diff="ramp").fit(X, y).weights_)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "diff, factor, there_is_a_weight",
+    [
+        ("squared", 1e150, True),
+        ("squared", 1e155, False),
+        ("squared", 1e-150, True),
+        ("squared", 1e-160, False),
+        ("linear", 4e307, True),
+        ("linear", 1.7e308, False),
+        ("linear", 1e-310, False),
+    ],
+)
+def test_weights_beyond_floats_are_refused_at_the_door(monkeypatch, diff, factor, there_is_a_weight):
+    X = np.array([[-1.0], [-0.5], [0.5], [1.0]]) * (factor if factor > 1e308 else factor / 2)
+    relief = ReliefF(1, scale=None, diff=diff)
+    if there_is_a_weight:
+        assert (relief.fit(X, list("aabb")).weights_ > 0).all()
+        return
+    monkeypatch.setattr(relief, "_run", None)  # would fail if it came to that
+    with pytest.raises(ValueError, match=f'scale=None and diff="{diff}" the widest range of a column must lie between'):
+        relief.fit(X, list("aabb"))
+
+
 # -------------------------------------------------------------------------------------------------- settings
 
 

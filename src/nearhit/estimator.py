@@ -27,6 +27,7 @@ from nearhit.target import read_row_weights
 STATE = 1
 #: a column with fewer codes between its extremes is not scored to three digits
 FEWEST_CODES = 1000
+FLOATS = np.finfo(np.float64)
 CHOICES = {
     "metric": ("manhattan", "euclidean"),
     "diff": ("linear", "squared", "ramp"),
@@ -138,6 +139,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         self._refuse_too_little(columns, target, row_weights)
         self._warn_of_light_rows(row_weights)
         table = make_table(columns, [target], row_weights, scale=self.scale)
+        self._refuse_weights_beyond_floats(table)
         self._warn_of_narrow_columns(table, columns)
         recipe = self._recipe()
         if recipe.ties == "first" and table.weights is not None and set(np.unique(table.weights.units)) != {1}:
@@ -183,6 +185,20 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             UserWarning,
             stacklevel=4,
         )
+
+    def _refuse_weights_beyond_floats(self, table: Table) -> None:
+        """On a common scale weights are in the user's numbers, or their squares, which must be floats themselves.
+
+        Ranges above a quarter of the largest float may have been brought under it by a factor (grid.py): refused too.
+        """
+        power = 2 if self.diff == "squared" else 1
+        smallest, largest = FLOATS.tiny ** (1 / power), (FLOATS.max / 4) ** (1 / power)
+        if self.scale is None and self.diff != "ramp" and not smallest <= table.unit <= largest:
+            raise ValueError(
+                f'with scale=None and diff="{self.diff}" the widest range of a column must lie between {smallest:.2g} and '
+                f"{largest:.2g}, or no float holds the weights; got {table.unit:.2g} or more. "
+                'Use scale="range", or multiply all columns by a constant.'
+            )
 
     def _warn_of_narrow_columns(self, table: Table, columns: Columns) -> None:
         """On a common scale a column may be so much narrower than the widest that few codes are left for its diffs."""
