@@ -4,6 +4,7 @@ import copy
 import pickle
 import subprocess
 import sys
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -247,6 +248,10 @@ CASES = [
     (dict(select="chebyshev(0.1)", scale=None), r"weights in \[-1, 1\] only"),
     (dict(n_jobs=0), "n_jobs must be None, a number of threads, or -1 for all; got 0"),
     (dict(n_jobs=1.5), "n_jobs must be"),
+    (dict(verbose="x"), "verbose must be an integer of at least 0; got 'x'"),
+    (dict(verbose=-1), "verbose must be"),
+    (dict(random_state="x"), "random_state must be None, an integer from 0 to 4294967295 or .*; got 'x'"),
+    (dict(random_state=-1), "random_state must be"),
     (dict(categorical_features=["nope"]), "categorical_features"),
 ]
 
@@ -295,6 +300,7 @@ def test_bad_numbers(y, message):
         RReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], y)
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have a positive sample weight under a millionth")
 @pytest.mark.parametrize(
     "weights, message",
     [
@@ -309,12 +315,44 @@ def test_bad_numbers(y, message):
         ([1e-9, 1e-9, 1e-9, 1e-9], "must lie between"),
         ([1.5, 1e-9, 1e-9, 1e-9], "minimum of 2"),
         (["a", 1, 1, 1], "sample_weight must be numbers"),
+        (["1", "1", "1", "1"], "sample_weight must be numbers, one for each row; got values such as .*'1'"),
+        (pd.Series(["1", "1", "1", "1"]), "sample_weight must be numbers"),
+        (np.array([1, 1, 1, 1 + 1j]), "sample_weight must be numbers"),
+        (np.ones(4, "m8[s]"), "sample_weight must be numbers"),
+        (np.ma.array([1.0, 1, 1, 1], mask=[0, 0, 0, 1]), "NaN or infinity"),
+        (pd.Series([1, 1, 1, None], dtype="Int64"), "NaN or infinity"),
+        ([1, 1, 1, None], "NaN or infinity"),
         (-1, "must not be negative; row 0 has -1"),
     ],
 )
 def test_bad_weights(weights, message):
     with pytest.raises(ValueError, match=message):
         ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], list("aabb"), sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        np.array([1, 2, 3, 1], object),
+        pd.Series([1, 2, 3, 1], dtype="Int64"),
+        pl.Series([1, 2, 3, 1]),
+        np.ma.array([1.0, 2, 3, 1]),
+        [Decimal(1), 2, 3.0, True],
+    ],
+)
+def test_weights_of_any_kind_of_number(weights):
+    X, y = [[1, 2], [3, 4], [5, 6], [7, 9]], list("aabb")
+    expected = ReliefF(1).fit(X, y, sample_weight=[1, 2, 3, 1]).weights_
+    np.testing.assert_array_equal(ReliefF(1).fit(X, y, sample_weight=weights).weights_, expected)
+
+
+def test_positive_weights_that_round_to_nothing_are_told():
+    X, y = np.arange(12.0).reshape(6, 2) ** 2, list("aabbcc")
+    relief = ReliefF(1)
+    with pytest.warns(UserWarning, match="2 of 6 rows have a positive sample weight under a millionth of the largest"):
+        relief.fit(X, y, sample_weight=[1.5, 1, 1, 1, 1e-7, 1e-7])
+    assert relief.classes_.tolist() == ["a", "b"]
+    relief.fit(X, y, sample_weight=[1.5, 1, 1, 1, 0, 0])  # asked for: no warning
 
 
 def test_weighted_rows_cannot_win_ties_by_order(xor):
@@ -368,6 +406,61 @@ def test_classes_as_objects(xor):
     expected = ReliefF().fit(*xor).weights_
     for y in (xor[1].astype(object), xor[1].astype(bool).astype(object), pd.Series(xor[1]).astype("Int64")):
         np.testing.assert_array_equal(ReliefF().fit(xor[0], y).weights_, expected)
+
+
+def test_classes_keep_their_kind_and_their_differences(xor):
+    X, y = xor
+    large = pd.Series(2**60 + y, dtype="Int64")  # as floats, both classes are 2**60
+    assert ReliefF().fit(X, large).classes_.tolist() == [2**60, 2**60 + 1]
+    assert ReliefF().fit(X, pd.Series(y == 1, dtype="boolean")).classes_.tolist() == [False, True]
+    assert ReliefF().fit(X, pd.Series(y, dtype="int64[pyarrow]")).classes_.dtype.kind == "i"
+    assert ReliefF().fit(X, y.astype(object)).classes_.dtype.kind == "i"
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy 2 has strings of any length")
+def test_classes_in_numpys_own_strings(xor):
+    y = np.where(xor[1], "yes", "no")
+    relief = ReliefF().fit(xor[0], y.astype(np.dtypes.StringDType()))
+    assert relief.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(relief.weights_, ReliefF().fit(xor[0], y).weights_)
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        ReliefF().fit(xor[0], np.array([None, *y[1:]], np.dtypes.StringDType(na_object=None)))
+
+
+@pytest.mark.parametrize(
+    "y, kinds", [([True, 1, 0, 0], "booleans and numbers"), (["a", 1, "a", 1], "numbers and strings")]
+)
+def test_classes_of_two_kinds_are_refused(y, kinds):
+    with pytest.raises(TypeError, match=f"y mixes {kinds}; ReliefF needs classes of one kind"):
+        ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], np.array(y, object))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asarray,
+        lambda y: y.astype(object),
+        lambda y: y.astype(np.uint64),
+        lambda y: -y,
+        lambda y: pd.Series(y, dtype="Int64"),
+        lambda y: pd.DataFrame({"y": pd.Series(y, dtype="Int64")})["y"],
+        lambda y: pl.Series(y),
+        lambda y: y.astype("M8[ns]"),
+        lambda y: np.array([v * 2**40 for v in y.tolist()], object),
+    ],
+    ids=["int64", "object", "uint64", "negative", "Int64", "frame", "polars", "dates", "beyond 64 bits"],
+)
+def test_whole_numbers_as_target_keep_their_differences(convert, xor):
+    steps = np.arange(200) * 3 % 101
+    expected = RReliefF().fit(xor[0], steps).weights_
+    np.testing.assert_array_equal(RReliefF().fit(xor[0], convert(2**60 + steps)).weights_, expected)
+
+
+def test_a_large_target_that_never_changes_is_refused(xor):
+    with pytest.raises(ValueError, match=r"needs a target that varies; y is 1.15292e\+18 in all 200 rows"):
+        RReliefF().fit(xor[0], np.full(200, 2**60))
+    with pytest.raises(ValueError, match="Input y contains infinity"):
+        RReliefF().fit(xor[0], np.array([10**400, *xor[1][1:]], object))
 
 
 def test_inverse_transform_keeps_missing_values():

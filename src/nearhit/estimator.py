@@ -250,6 +250,9 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all; got {jobs!r}.")
         if np.ndim(self.ramp) != 1 or len(self.ramp) != 2 or not all(map(_is_number, self.ramp)):
             raise ValueError(f"ramp must be two shares of a column's range, (equal, different); got {self.ramp!r}.")
+        if not isinstance(self.verbose, numbers.Integral) or self.verbose < 0:
+            raise ValueError(f"verbose must be an integer of at least 0; got {self.verbose!r}.")
+        _check_seed(self.random_state)
         if self.device == "cuda":
             raise RuntimeError(
                 'device="cuda" was asked for, but this version of nearhit has no CUDA kernel. Use device="cpu", or "auto" '
@@ -323,6 +326,16 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
                 f"(state {STATE}) does not read. Load it with the version that saved it, or fit again."
             )
         super().__setstate__(state)
+
+
+def _check_seed(random_state: Any) -> None:
+    try:
+        check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "random_state must be None, an integer from 0 to 4294967295 or a numpy.random.RandomState; "
+            f"got {random_state!r}."
+        ) from None
 
 
 def _is_number(value: Any) -> bool:
