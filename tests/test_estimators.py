@@ -6,6 +6,7 @@ import subprocess
 import sys
 from decimal import Decimal
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -150,6 +151,30 @@ def test_declared_categories(xor):
     for how in (["b"], [1], [-2], [False, True, False]):
         np.testing.assert_array_equal(ReliefF(categorical_features=how).fit(frame, y).weights_, expected)
     assert (ReliefF().fit(frame, y).weights_ != expected).any()
+
+
+@pytest.mark.parametrize(
+    "frame, names",
+    [
+        (lambda X: nw.from_native(pd.DataFrame(X, columns=["a", "b", "c"])), ["a", "b", "c"]),
+        (lambda X: pa.RecordBatch.from_arrays(list(X.T), names=["a", "b", "c"]), ["a", "b", "c"]),
+        (lambda X: pd.DataFrame(X, columns=[2010, 2011, 2012]), ["2010", "2011", "2012"]),
+        (
+            lambda X: pd.DataFrame(X, columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])),
+            ["('a', 1)", "('a', 2)", "('b', 1)"],
+        ),
+    ],
+    ids=["narwhals", "RecordBatch", "numbers", "MultiIndex"],
+)
+def test_all_that_names_columns_names_them_alike(frame, names, xor):
+    frame = frame(xor[0][:, [3, 7, 1]].astype(float))
+    relief = ReliefF(categorical_features=names[:1]).fit(frame, xor[1])
+    assert sorted(relief.top(3)) == sorted(row.feature for row in relief.ranking()) == sorted(names)
+    assert sorted(pickle.loads(pickle.dumps(relief)).top(3)) == sorted(names)
+    out = relief.get_feature_names_out().tolist()  # scikit-learn keeps names only if they are strings
+    assert out == (names if hasattr(relief, "feature_names_in_") else ["x0", "x1", "x2"])
+    relief.set_params(categorical_features=None).fit(xor[0][:, :3], xor[1])  # no name of the fit before is left
+    assert sorted(relief.top(3)) == ["x0", "x1", "x2"]
 
 
 def test_set_output_and_names(xor):

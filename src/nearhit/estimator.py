@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import issparse
 from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
@@ -16,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nearhit import recipes
 from nearhit.fitting import Fit, Options, fit_recipe
-from nearhit.intake import Columns, read_columns
+from nearhit.intake import Columns, as_table, read_columns
 from nearhit.ranking import Ranking, ranks_of
 from nearhit.recipes import Diff, DiffKind, Recipe
 from nearhit.selection import check_rule, select_features
@@ -112,7 +114,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         return Ranking.of(self._names(), self.weights_)
 
     def top(self, n: int) -> list[str]:
-        """The names of the n best features ("x0", "x1", … for an array without names)."""
+        """The names of the n best features ("x0", "x1", … for an array, labels as text for a data frame)."""
         if not isinstance(n, numbers.Integral) or n < 1:
             raise ValueError(f"n must be an integer of at least 1; got {n!r}.")
         return [row.feature for row in self.ranking().rows[:n]]
@@ -126,8 +128,11 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_parameters()
+        X = as_table(X, type(self).__name__)
         columns = read_columns(X, self.categorical_features, estimator_name=type(self).__name__)
         validate_data(self, X, y, skip_check_array=True)
+        if not isinstance(X, np.ndarray) and not issparse(X) and not hasattr(self, "feature_names_in_"):
+            self._names_ = columns.names  # labels that are no strings: scikit-learn keeps no names then
         check_rule(self.select, columns.n_features)
         target = self._read_target(y)
         if len(target) != columns.n_rows:
@@ -292,15 +297,14 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         with config_context(assume_finite=True):
             return super().inverse_transform(X)
 
-    def _names(self) -> npt.NDArray:
-        return (
-            self.feature_names_in_
-            if hasattr(self, "feature_names_in_")
-            else np.array([f"x{i}" for i in range(self.n_features_in_)], object)
-        )
+    def _names(self) -> Sequence[str]:
+        """The names by which X was read, as `categorical_features` and messages have them."""
+        if hasattr(self, "feature_names_in_"):
+            return self.feature_names_in_
+        return getattr(self, "_names_", None) or [f"x{i}" for i in range(self.n_features_in_)]
 
     def _forget(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
             delattr(self, name)
 
     def __sklearn_is_fitted__(self) -> bool:
