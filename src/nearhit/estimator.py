@@ -10,15 +10,16 @@ from typing import Any, ClassVar, Self, cast
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import issparse
-from sklearn import config_context
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nearhit import recipes
 from nearhit.fitting import Fit, Options, fit_recipe
 from nearhit.intake import Columns, as_table, read_columns
+from nearhit.kept_columns import array_of_rows, as_array, as_frame, keep_columns
 from nearhit.ranking import Ranking, ranks_of
 from nearhit.recipes import Diff, DiffKind, Recipe
 from nearhit.selection import check_rule, select_features
@@ -292,10 +293,54 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
+    def transform(self, X: Any) -> Any:
+        """The selected columns of a table.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Whatever `fit` takes, with the features that it saw.
+
+        Returns
+        -------
+        X_selected : array of shape (n_samples, n_selected_features)
+            Unknown values as NaN; an array of objects where the columns are of different kinds. A sparse matrix stays
+            one. With ``set_output`` a data frame keeps the dtypes of its columns.
+        """
+        check_is_fitted(self)
+        table = as_table(X, type(self).__name__)
+        validate_data(self, table, skip_check_array=True, reset=False)
+        self._warn_of_nothing_selected()
+        kept = keep_columns(table, self.support_)
+        wanted = _get_output_config("transform", estimator=self)["dense"]
+        if wanted != "default":
+            return as_frame(kept, wanted)
+        return array_of_rows(kept) if isinstance(X, list | tuple) else as_array(kept)
+
+    def _warn_of_nothing_selected(self) -> None:
+        if not self.support_.any():
+            warnings.warn(
+                f"select={self.select!r} keeps none of the {self.n_features_in_} features: what transform returns has no "
+                "column. Use a lower threshold, or a number of features.",
+                UserWarning,
+                stacklevel=4,
+            )
+
     def inverse_transform(self, X: Any) -> Any:
         """The selected columns back in their places, zeros in the others; missing values stay missing."""
-        with config_context(assume_finite=True):
-            return super().inverse_transform(X)
+        check_is_fitted(self)
+        table = as_table(X, type(self).__name__)
+        selected = array_of_rows(table) if isinstance(X, list | tuple) else as_array(table)
+        if issparse(selected):
+            return super().inverse_transform(selected)
+        if selected.shape[1] != self.support_.sum():
+            raise ValueError(
+                f"X has a different shape than during fitting: it has {selected.shape[1]} columns, and "
+                f"{self.support_.sum()} features are selected."
+            )
+        everything = np.zeros((len(selected), self.n_features_in_), selected.dtype)
+        everything[:, self.support_] = selected
+        return everything
 
     def _names(self) -> Sequence[str]:
         """The names by which X was read, as `categorical_features` and messages have them."""
