@@ -59,7 +59,8 @@ def test_an_interrupt_drops_what_has_not_begun():
     assert len(started) < 100
 
 
-def test_few_tasks_run_in_line():
+def test_few_tasks_run_in_line(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     assert isinstance(choose_engine(4, 1), InLine)
     assert isinstance(choose_engine(1, 100), InLine)
     assert choose_engine(4, 3) == Threads(3)

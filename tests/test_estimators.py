@@ -4,7 +4,9 @@ import copy
 import pickle
 import subprocess
 import sys
+from decimal import Decimal
 
+import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -54,6 +56,13 @@ def test_fitted_attributes(xor):
     assert relief.feature_importances_ is relief.weights_
     assert relief.get_feature_names_out().tolist() == ["x3", "x7"]
     assert relief.inverse_transform(relief.transform(xor[0]))[:, [3, 7]].tolist() == xor[0][:, [3, 7]].tolist()
+
+
+def test_the_neighbours_used_are_those_that_count():
+    X, y = np.arange(10.0)[:, None] ** 2, np.arange(10) == 4  # one class has a single row, and that row has no hit
+    assert ReliefF(3).fit(X, y).n_neighbors_used_ == 0
+    assert ReliefF(3, misses="only").fit(X, y).n_neighbors_used_ == 1
+    assert ReliefF(3, misses="only").fit(X, np.arange(10) < 5).n_neighbors_used_ == 3
 
 
 def test_the_ranking_and_the_top(xor):
@@ -142,6 +151,30 @@ def test_declared_categories(xor):
     for how in (["b"], [1], [-2], [False, True, False]):
         np.testing.assert_array_equal(ReliefF(categorical_features=how).fit(frame, y).weights_, expected)
     assert (ReliefF().fit(frame, y).weights_ != expected).any()
+
+
+@pytest.mark.parametrize(
+    "frame, names",
+    [
+        (lambda X: nw.from_native(pd.DataFrame(X, columns=["a", "b", "c"])), ["a", "b", "c"]),
+        (lambda X: pa.RecordBatch.from_arrays(list(X.T), names=["a", "b", "c"]), ["a", "b", "c"]),
+        (lambda X: pd.DataFrame(X, columns=[2010, 2011, 2012]), ["2010", "2011", "2012"]),
+        (
+            lambda X: pd.DataFrame(X, columns=pd.MultiIndex.from_tuples([("a", 1), ("a", 2), ("b", 1)])),
+            ["('a', 1)", "('a', 2)", "('b', 1)"],
+        ),
+    ],
+    ids=["narwhals", "RecordBatch", "numbers", "MultiIndex"],
+)
+def test_all_that_names_columns_names_them_alike(frame, names, xor):
+    frame = frame(xor[0][:, [3, 7, 1]].astype(float))
+    relief = ReliefF(categorical_features=names[:1]).fit(frame, xor[1])
+    assert sorted(relief.top(3)) == sorted(row.feature for row in relief.ranking()) == sorted(names)
+    assert sorted(pickle.loads(pickle.dumps(relief)).top(3)) == sorted(names)
+    out = relief.get_feature_names_out().tolist()  # scikit-learn keeps names only if they are strings
+    assert out == (names if hasattr(relief, "feature_names_in_") else ["x0", "x1", "x2"])
+    relief.set_params(categorical_features=None).fit(xor[0][:, :3], xor[1])  # no name of the fit before is left
+    assert sorted(relief.top(3)) == ["x0", "x1", "x2"]
 
 
 def test_set_output_and_names(xor):
@@ -240,6 +273,10 @@ CASES = [
     (dict(select="chebyshev(0.1)", scale=None), r"weights in \[-1, 1\] only"),
     (dict(n_jobs=0), "n_jobs must be None, a number of threads, or -1 for all; got 0"),
     (dict(n_jobs=1.5), "n_jobs must be"),
+    (dict(verbose="x"), "verbose must be an integer of at least 0; got 'x'"),
+    (dict(verbose=-1), "verbose must be"),
+    (dict(random_state="x"), "random_state must be None, an integer from 0 to 4294967295 or .*; got 'x'"),
+    (dict(random_state=-1), "random_state must be"),
     (dict(categorical_features=["nope"]), "categorical_features"),
 ]
 
@@ -288,6 +325,7 @@ def test_bad_numbers(y, message):
         RReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], y)
 
 
+@pytest.mark.filterwarnings("ignore:.* rows have a positive sample weight under a millionth")
 @pytest.mark.parametrize(
     "weights, message",
     [
@@ -302,12 +340,44 @@ def test_bad_numbers(y, message):
         ([1e-9, 1e-9, 1e-9, 1e-9], "must lie between"),
         ([1.5, 1e-9, 1e-9, 1e-9], "minimum of 2"),
         (["a", 1, 1, 1], "sample_weight must be numbers"),
+        (["1", "1", "1", "1"], "sample_weight must be numbers, one for each row; got values such as .*'1'"),
+        (pd.Series(["1", "1", "1", "1"]), "sample_weight must be numbers"),
+        (np.array([1, 1, 1, 1 + 1j]), "sample_weight must be numbers"),
+        (np.ones(4, "m8[s]"), "sample_weight must be numbers"),
+        (np.ma.array([1.0, 1, 1, 1], mask=[0, 0, 0, 1]), "NaN or infinity"),
+        (pd.Series([1, 1, 1, None], dtype="Int64"), "NaN or infinity"),
+        ([1, 1, 1, None], "NaN or infinity"),
         (-1, "must not be negative; row 0 has -1"),
     ],
 )
 def test_bad_weights(weights, message):
     with pytest.raises(ValueError, match=message):
         ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], list("aabb"), sample_weight=weights)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [
+        np.array([1, 2, 3, 1], object),
+        pd.Series([1, 2, 3, 1], dtype="Int64"),
+        pl.Series([1, 2, 3, 1]),
+        np.ma.array([1.0, 2, 3, 1]),
+        [Decimal(1), 2, 3.0, True],
+    ],
+)
+def test_weights_of_any_kind_of_number(weights):
+    X, y = [[1, 2], [3, 4], [5, 6], [7, 9]], list("aabb")
+    expected = ReliefF(1).fit(X, y, sample_weight=[1, 2, 3, 1]).weights_
+    np.testing.assert_array_equal(ReliefF(1).fit(X, y, sample_weight=weights).weights_, expected)
+
+
+def test_positive_weights_that_round_to_nothing_are_told():
+    X, y = np.arange(12.0).reshape(6, 2) ** 2, list("aabbcc")
+    relief = ReliefF(1)
+    with pytest.warns(UserWarning, match="2 of 6 rows have a positive sample weight under a millionth of the largest"):
+        relief.fit(X, y, sample_weight=[1.5, 1, 1, 1, 1e-7, 1e-7])
+    assert relief.classes_.tolist() == ["a", "b"]
+    relief.fit(X, y, sample_weight=[1.5, 1, 1, 1, 0, 0])  # asked for: no warning
 
 
 def test_weighted_rows_cannot_win_ties_by_order(xor):
@@ -363,6 +433,61 @@ def test_classes_as_objects(xor):
         np.testing.assert_array_equal(ReliefF().fit(xor[0], y).weights_, expected)
 
 
+def test_classes_keep_their_kind_and_their_differences(xor):
+    X, y = xor
+    large = pd.Series(2**60 + y, dtype="Int64")  # as floats, both classes are 2**60
+    assert ReliefF().fit(X, large).classes_.tolist() == [2**60, 2**60 + 1]
+    assert ReliefF().fit(X, pd.Series(y == 1, dtype="boolean")).classes_.tolist() == [False, True]
+    assert ReliefF().fit(X, pd.Series(y, dtype="int64[pyarrow]")).classes_.dtype.kind == "i"
+    assert ReliefF().fit(X, y.astype(object)).classes_.dtype.kind == "i"
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="NumPy 2 has strings of any length")
+def test_classes_in_numpys_own_strings(xor):
+    y = np.where(xor[1], "yes", "no")
+    relief = ReliefF().fit(xor[0], y.astype(np.dtypes.StringDType()))
+    assert relief.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(relief.weights_, ReliefF().fit(xor[0], y).weights_)
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        ReliefF().fit(xor[0], np.array([None, *y[1:]], np.dtypes.StringDType(na_object=None)))
+
+
+@pytest.mark.parametrize(
+    "y, kinds", [([True, 1, 0, 0], "booleans and numbers"), (["a", 1, "a", 1], "numbers and strings")]
+)
+def test_classes_of_two_kinds_are_refused(y, kinds):
+    with pytest.raises(TypeError, match=f"y mixes {kinds}; ReliefF needs classes of one kind"):
+        ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], np.array(y, object))
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        np.asarray,
+        lambda y: y.astype(object),
+        lambda y: y.astype(np.uint64),
+        lambda y: -y,
+        lambda y: pd.Series(y, dtype="Int64"),
+        lambda y: pd.DataFrame({"y": pd.Series(y, dtype="Int64")})["y"],
+        lambda y: pl.Series(y),
+        lambda y: y.astype("M8[ns]"),
+        lambda y: np.array([v * 2**40 for v in y.tolist()], object),
+    ],
+    ids=["int64", "object", "uint64", "negative", "Int64", "frame", "polars", "dates", "beyond 64 bits"],
+)
+def test_whole_numbers_as_target_keep_their_differences(convert, xor):
+    steps = np.arange(200) * 3 % 101
+    expected = RReliefF().fit(xor[0], steps).weights_
+    np.testing.assert_array_equal(RReliefF().fit(xor[0], convert(2**60 + steps)).weights_, expected)
+
+
+def test_a_large_target_that_never_changes_is_refused(xor):
+    with pytest.raises(ValueError, match=r"needs a target that varies; y is 1.15292e\+18 in all 200 rows"):
+        RReliefF().fit(xor[0], np.full(200, 2**60))
+    with pytest.raises(ValueError, match="Input y contains infinity"):
+        RReliefF().fit(xor[0], np.array([10**400, *xor[1][1:]], object))
+
+
 def test_inverse_transform_keeps_missing_values():
     X = np.array([[1.0, np.nan, 3.0], [2.0, 5.0, 6.0], [3.0, 1.0, 9.0], [4.0, 2.0, 0.0]])
     relief = ReliefF(1, select=lambda w: [True, True, False]).fit(X, list("aabb"))
@@ -393,6 +518,8 @@ def test_values_of_any_size_are_fine():
     y = list("aabb")
     expected = ReliefF(1).fit([[0.0], [0.25], [0.75], [1.0]], y).weights_
     huge = np.array([[-1.7e308], [-0.85e308], [0.85e308], [1.7e308]])
+    above = np.array([[1.0], [1.175], [1.525], [1.7]]) * 1e308  # no range beyond a float, but the sum of a column
+    assert ReliefF(1).fit(above, y).weights_ == pytest.approx(expected, abs=1e-9)
     assert ReliefF(1).fit(huge, y).weights_ == pytest.approx(expected, abs=1e-9)
     wide = np.array([[2**62], [2**62 + 1], [2**62 + 3], [2**62 + 4]])
     np.testing.assert_array_equal(ReliefF(1).fit(wide, y).weights_, expected)
@@ -400,6 +527,39 @@ def test_values_of_any_size_are_fine():
     np.testing.assert_array_equal(ReliefF(1).fit(tiny, y).weights_, expected)
     extremes = np.array([[-(2**63)], [-(2**62)], [2**62], [2**63 - 1]], np.int64)
     assert ReliefF(1).fit(extremes, y).weights_ == pytest.approx(expected, abs=1e-9)
+
+
+@pytest.mark.parametrize("factor", [2.0**1020, 2.0**-1000])
+def test_linear_weights_on_a_common_scale_grow_with_the_numbers(factor):
+    X = np.random.default_rng(0).random((40, 3))
+    y = X[:, 0] > X[:, 1]
+    expected = ReliefF(3, scale=None).fit(X, y).weights_
+    np.testing.assert_array_equal(ReliefF(3, scale=None).fit(X * factor, y).weights_, expected * factor)
+    np.testing.assert_array_equal(ReliefF(3, scale=None, diff="ramp").fit(X * factor, y).weights_,
+                                  ReliefF(3, scale=None, diff="ramp").fit(X, y).weights_)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "diff, factor, there_is_a_weight",
+    [
+        ("squared", 1e150, True),
+        ("squared", 1e155, False),
+        ("squared", 1e-150, True),
+        ("squared", 1e-160, False),
+        ("linear", 4e307, True),
+        ("linear", 1.7e308, False),
+        ("linear", 1e-310, False),
+    ],
+)
+def test_weights_beyond_floats_are_refused_at_the_door(monkeypatch, diff, factor, there_is_a_weight):
+    X = np.array([[-1.0], [-0.5], [0.5], [1.0]]) * (factor if factor > 1e308 else factor / 2)
+    relief = ReliefF(1, scale=None, diff=diff)
+    if there_is_a_weight:
+        assert (relief.fit(X, list("aabb")).weights_ > 0).all()
+        return
+    monkeypatch.setattr(relief, "_run", None)  # would fail if it came to that
+    with pytest.raises(ValueError, match=f'scale=None and diff="{diff}" the widest range of a column must lie between'):
+        relief.fit(X, list("aabb"))
 
 
 # -------------------------------------------------------------------------------------------------- settings
@@ -442,6 +602,8 @@ def test_a_kernel_can_be_forced(monkeypatch, xor, capsys):
         np.testing.assert_array_equal(relief.weights_, expected)
         nearhit.show_config()
         assert f"in use: {relief.kernel_.split(',')[0]}" in capsys.readouterr().out
+        monkeypatch.setenv("NEARHIT_KERNEL", relief.kernel_.split(",")[0])  # as the estimator shows it
+        assert ReliefF().fit(*small).kernel_ == relief.kernel_
     monkeypatch.setenv("NEARHIT_KERNEL", "mmx")
     with pytest.raises(RuntimeError, match="NEARHIT_KERNEL='mmx' names no kernel of this machine; available: "):
         ReliefF().fit(*small)

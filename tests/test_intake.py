@@ -254,6 +254,11 @@ def test_a_column_of_objects_is_what_its_known_cells_are(cells, expected):
     assert content(read_columns(pd.DataFrame({"c": pd.Series(cells, dtype=object)}))) == [expected]
 
 
+def test_every_nan_of_decimal_is_unknown():
+    X = [[Decimal("sNaN")], [Decimal("NaN")], [Decimal("-sNaN12")], [Decimal("1.5")]]
+    assert content(read_columns(X)) == [numeric(None, None, None, 1.5)]
+
+
 def test_the_missing_values_of_pandas_in_objects():
     pd = pytest.importorskip("pandas")
     assert content(read_columns([["a"], [pd.NA], [pd.NaT], ["a"]])) == [nominal(0, None, None, 0)]

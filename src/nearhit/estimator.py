@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import numbers
 import warnings
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 import numpy.typing as npt
-from sklearn import config_context
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nearhit import recipes
 from nearhit.fitting import Fit, Options, fit_recipe
-from nearhit.intake import Columns, read_columns
+from nearhit.intake import Columns, as_table, read_columns
+from nearhit.kept_columns import array_of_rows, as_array, as_frame, keep_columns
 from nearhit.ranking import Ranking, ranks_of
 from nearhit.recipes import Diff, DiffKind, Recipe
 from nearhit.selection import check_rule, select_features
@@ -27,6 +30,7 @@ from nearhit.target import read_row_weights
 STATE = 1
 #: a column with fewer codes between its extremes is not scored to three digits
 FEWEST_CODES = 1000
+FLOATS = np.finfo(np.float64)
 CHOICES = {
     "metric": ("manhattan", "euclidean"),
     "diff": ("linear", "squared", "ramp"),
@@ -111,7 +115,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         return Ranking.of(self._names(), self.weights_)
 
     def top(self, n: int) -> list[str]:
-        """The names of the n best features ("x0", "x1", … for an array without names)."""
+        """The names of the n best features ("x0", "x1", … for an array, labels as text for a data frame)."""
         if not isinstance(n, numbers.Integral) or n < 1:
             raise ValueError(f"n must be an integer of at least 1; got {n!r}.")
         return [row.feature for row in self.ranking().rows[:n]]
@@ -125,8 +129,11 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_parameters()
+        X = as_table(X, type(self).__name__)
         columns = read_columns(X, self.categorical_features, estimator_name=type(self).__name__)
         validate_data(self, X, y, skip_check_array=True)
+        if not isinstance(X, np.ndarray) and not issparse(X) and not hasattr(self, "feature_names_in_"):
+            self._names_ = columns.names  # labels that are no strings: scikit-learn keeps no names then
         check_rule(self.select, columns.n_features)
         target = self._read_target(y)
         if len(target) != columns.n_rows:
@@ -138,6 +145,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         self._refuse_too_little(columns, target, row_weights)
         self._warn_of_light_rows(row_weights)
         table = make_table(columns, [target], row_weights, scale=self.scale)
+        self._refuse_weights_beyond_floats(table)
         self._warn_of_narrow_columns(table, columns)
         recipe = self._recipe()
         if recipe.ties == "first" and table.weights is not None and set(np.unique(table.weights.units)) != {1}:
@@ -183,6 +191,20 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             UserWarning,
             stacklevel=4,
         )
+
+    def _refuse_weights_beyond_floats(self, table: Table) -> None:
+        """On a common scale weights are in the user's numbers, or their squares, which must be floats themselves.
+
+        Ranges above a quarter of the largest float may have been brought under it by a factor (grid.py): refused too.
+        """
+        power = 2 if self.diff == "squared" else 1
+        smallest, largest = FLOATS.tiny ** (1 / power), (FLOATS.max / 4) ** (1 / power)
+        if self.scale is None and self.diff != "ramp" and not smallest <= table.unit <= largest:
+            raise ValueError(
+                f'with scale=None and diff="{self.diff}" the widest range of a column must lie between {smallest:.2g} and '
+                f"{largest:.2g}, or no float holds the weights; got {table.unit:.2g} or more. "
+                'Use scale="range", or multiply all columns by a constant.'
+            )
 
     def _warn_of_narrow_columns(self, table: Table, columns: Columns) -> None:
         """On a common scale a column may be so much narrower than the widest that few codes are left for its diffs."""
@@ -234,6 +256,9 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all; got {jobs!r}.")
         if np.ndim(self.ramp) != 1 or len(self.ramp) != 2 or not all(map(_is_number, self.ramp)):
             raise ValueError(f"ramp must be two shares of a column's range, (equal, different); got {self.ramp!r}.")
+        if not isinstance(self.verbose, numbers.Integral) or self.verbose < 0:
+            raise ValueError(f"verbose must be an integer of at least 0; got {self.verbose!r}.")
+        _check_seed(self.random_state)
         if self.device == "cuda":
             raise RuntimeError(
                 'device="cuda" was asked for, but this version of nearhit has no CUDA kernel. Use device="cpu", or "auto" '
@@ -268,20 +293,63 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         return self.support_
 
+    def transform(self, X: Any) -> Any:
+        """The selected columns of a table.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            Whatever `fit` takes, with the features that it saw.
+
+        Returns
+        -------
+        X_selected : array of shape (n_samples, n_selected_features)
+            Unknown values as NaN; an array of objects where the columns are of different kinds. A sparse matrix stays
+            one. With ``set_output`` a data frame keeps the dtypes of its columns.
+        """
+        check_is_fitted(self)
+        table = as_table(X, type(self).__name__)
+        validate_data(self, table, skip_check_array=True, reset=False)
+        self._warn_of_nothing_selected()
+        kept = keep_columns(table, self.support_)
+        wanted = _get_output_config("transform", estimator=self)["dense"]
+        if wanted != "default":
+            return as_frame(kept, wanted)
+        return array_of_rows(kept) if isinstance(X, list | tuple) else as_array(kept)
+
+    def _warn_of_nothing_selected(self) -> None:
+        if not self.support_.any():
+            warnings.warn(
+                f"select={self.select!r} keeps none of the {self.n_features_in_} features: what transform returns has no "
+                "column. Use a lower threshold, or a number of features.",
+                UserWarning,
+                stacklevel=4,
+            )
+
     def inverse_transform(self, X: Any) -> Any:
         """The selected columns back in their places, zeros in the others; missing values stay missing."""
-        with config_context(assume_finite=True):
-            return super().inverse_transform(X)
+        check_is_fitted(self)
+        table = as_table(X, type(self).__name__)
+        selected = array_of_rows(table) if isinstance(X, list | tuple) else as_array(table)
+        if issparse(selected):
+            return super().inverse_transform(selected)
+        if selected.shape[1] != self.support_.sum():
+            raise ValueError(
+                f"X has a different shape than during fitting: it has {selected.shape[1]} columns, and "
+                f"{self.support_.sum()} features are selected."
+            )
+        everything = np.zeros((len(selected), self.n_features_in_), selected.dtype)
+        everything[:, self.support_] = selected
+        return everything
 
-    def _names(self) -> npt.NDArray:
-        return (
-            self.feature_names_in_
-            if hasattr(self, "feature_names_in_")
-            else np.array([f"x{i}" for i in range(self.n_features_in_)], object)
-        )
+    def _names(self) -> Sequence[str]:
+        """The names by which X was read, as `categorical_features` and messages have them."""
+        if hasattr(self, "feature_names_in_"):
+            return self.feature_names_in_
+        return getattr(self, "_names_", None) or [f"x{i}" for i in range(self.n_features_in_)]
 
     def _forget(self) -> None:
-        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("__")]:
             delattr(self, name)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -307,6 +375,16 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
                 f"(state {STATE}) does not read. Load it with the version that saved it, or fit again."
             )
         super().__setstate__(state)
+
+
+def _check_seed(random_state: Any) -> None:
+    try:
+        check_random_state(random_state)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "random_state must be None, an integer from 0 to 4294967295 or a numpy.random.RandomState; "
+            f"got {random_state!r}."
+        ) from None
 
 
 def _is_number(value: Any) -> bool:

@@ -16,7 +16,7 @@ from nearhit.progress import progress
 from nearhit.recipes import Recipe
 from nearhit.score import add_by_size, score
 from nearhit.settings import choose_kernel, get_config
-from nearhit.sweep import NEVER, Sums, bytes_of_sums, make_plan, n_groups, sweep
+from nearhit.sweep import NEVER, Sums, bytes_of_sums, hit_group, make_plan, n_groups, sweep
 from nearhit.table import Classes, Table, make_target
 
 #: rough speeds, only to size blocks: features of pairs per second and thread, and pairs per second
@@ -71,7 +71,7 @@ def fit_recipe(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | Non
     one = 1 if table.weights is None else table.weights.one
     weight_of_targets = float(table.units()[rows].sum())
     weights = score(sums, recipe, table, weight_of_targets)
-    return Fit(weights, _fewest(sums) / one, weight_of_targets / one, _what_ran(kernel, threads))
+    return Fit(weights, _fewest(sums, recipe) / one, weight_of_targets / one, _what_ran(kernel, threads))
 
 
 def fit_one_against_rest(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, options: Options) -> Fit:
@@ -133,8 +133,13 @@ def _share_pair_memory(table: Table, threads: int) -> tuple[int, int]:
     return threads, bound // threads
 
 
-def _fewest(sums: Sums) -> int:
-    return int(sums.fewest[sums.fewest != NEVER].min())
+def _fewest(sums: Sums, recipe: Recipe) -> int:
+    """The smallest neighbourhood that counts in the score."""
+    counts = sums.fewest != NEVER
+    if not recipe.hits:
+        for c in range(len(counts)):
+            counts[c, hit_group(recipe, c)] = False
+    return int(sums.fewest[counts].min())
 
 
 def _what_ran(kernel: Any, threads: int) -> str:

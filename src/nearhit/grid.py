@@ -112,7 +112,8 @@ def may_hold_unknown(spread: Spread) -> bool:
     """False only where it is certain that every cell of the block is known."""
     if spread.block.unknown is not None or spread.block.values.dtype.kind != "f":
         return spread.block.unknown is not None
-    return bool(np.isnan(spread.block.values.sum(axis=0, dtype=np.float64)).any())
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum of known values may exceed every float, both ways
+        return bool(np.isnan(spread.block.values.sum(axis=0, dtype=np.float64)).any())
 
 
 # ------------------------------------------------------------------------------------------------------ extremes

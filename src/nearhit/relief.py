@@ -44,7 +44,8 @@ _SHARED_PARAMETERS = """metric : {"manhattan", "euclidean"}, default="manhattan"
     sigma : float, default=20
         For ``weights="rank"``.
     n_targets : int, float or None, default=None
-        How many rows (or which share) look for neighbours, drawn without replacement; None: all.
+        How many rows (or which share) look for neighbours, drawn without replacement; None: all. Every row with a
+        positive sample weight is as likely to be drawn as any other; once drawn it counts with its weight.
     ties : {"share", "first"}, default="share"
         Rows at equal distance share the places they compete for, so that the order of rows does not matter; or the
         first in row order wins.

@@ -110,9 +110,9 @@ def _ratio(top: FloatArray, bottom, name: str) -> FloatArray:
 
 def units_of_one_diff(recipe: Recipe, table: Table) -> float:
     """What one code of a diff is in the user's numbers."""
-    unit = {"linear": table.unit, "squared": table.unit**2, "ramp": 1.0}[recipe.diff.kind]
-    # Kernels return weight * diff * 2**(bits - 31).
-    return unit * 2.0**31 / one_as_code(recipe.diff, table.grid)
+    unit = 1.0 if recipe.diff.kind == "ramp" else table.unit ** (2 if recipe.diff.kind == "squared" else 1)
+    # Kernels return weight * diff * 2**(bits - 31). The power goes below the line, where it cannot overflow.
+    return unit / (one_as_code(recipe.diff, table.grid) * 2.0**-31)
 
 
 def add_by_size(terms: FloatArray) -> FloatArray:

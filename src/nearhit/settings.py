@@ -56,12 +56,13 @@ def available_kernels() -> list[str]:
 
 
 def choose_kernel() -> Any:
-    """The fastest kernel that runs here, or the one that NEARHIT_KERNEL names."""
+    """The fastest kernel that runs here, or the one that NEARHIT_KERNEL names, as in `available_kernels` or `kernel_`."""
     there = available_kernels()
-    wanted = os.environ.get(KERNEL_VARIABLE, "") or there[0]
+    named = os.environ.get(KERNEL_VARIABLE, "") or there[0]
+    wanted = named.removeprefix("native-")
     if wanted not in there:
         raise RuntimeError(
-            f"{KERNEL_VARIABLE}={wanted!r} names no kernel of this machine; available: {', '.join(there)}. "
+            f"{KERNEL_VARIABLE}={named!r} names no kernel of this machine; available: {', '.join(there)}. "
             "Unset the variable to take the first."
         )
     return ReferenceKernel() if wanted == ReferenceKernel.name else NativeKernel(wanted)

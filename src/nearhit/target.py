@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from numbers import Real
+from decimal import Decimal
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,9 @@ from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
 from nearhit.table import whole_weights
+
+#: whole numbers above this are not all floats
+EXACT_IN_FLOATS = 2**53
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +31,11 @@ def read_classes(y: Any, who: str) -> ClassTarget:
     """A nominal target; floats with a fraction are refused as everywhere in scikit-learn."""
     y = _known(y, f"{who} needs a known class in every row")
     if y.dtype == object:
-        if len({isinstance(value, str) for value in y}) > 1:
-            raise TypeError(f"y mixes strings and other values; {who} needs classes of one kind.")
+        kinds = {_kind_of_class(value) for value in y}
+        if len(kinds) > 1:
+            raise TypeError(
+                f"y mixes {' and '.join(sorted(kinds))}; {who} needs classes of one kind. Convert y to one."
+            )
         y = np.array(y.tolist())  # whole numbers or booleans that came as objects
     check_classification_targets(y)
     classes, codes = np.unique(y, return_inverse=True)
@@ -37,14 +45,14 @@ def read_classes(y: Any, who: str) -> ClassTarget:
 def read_numbers(y: Any, who: str) -> npt.NDArray[np.float64]:
     """A numeric target, finite in every row."""
     y = _known(y, f"{who} needs a known target in every row")
-    if y.dtype.kind in "OUSMmc":
-        try:
-            y = _to_numbers(y)
-        except (TypeError, ValueError):
-            raise ValueError(
-                f"{who} needs a numeric y; got values such as {y.tolist()[0]!r}. Use ReliefF for a target of classes."
-            ) from None
-    y = y.astype(np.float64)
+    try:
+        y = _to_numbers(y)
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"{who} needs a numeric y; got values such as {y.tolist()[0]!r}. Use ReliefF for a target of classes."
+        ) from None
+    except OverflowError:  # an integer of more than 308 digits
+        y = np.array([np.inf])
     if np.isinf(y).any():
         raise ValueError(f"Input y contains infinity. {who} needs finite numbers.")
     return y
@@ -57,10 +65,7 @@ def read_row_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64]
     """
     if sample_weight is None:
         return None
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("sample_weight must be numbers, one for each row; got something else.") from None
+    weights = _weights_as_floats(sample_weight)
     if isinstance(sample_weight, Real) or weights.ndim == 0:
         weights = np.full(n_rows, float(weights))
     if weights.ndim != 1:
@@ -74,13 +79,36 @@ def read_row_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64]
         raise ValueError(f"sample_weight must not be negative; row {row} has {weights[row]:g}.")
     if not weights.any():
         raise ValueError("every sample weight is zero; at least two rows must count.")
-    return np.where(whole_weights(weights).units > 0, weights, 0.0)
+    counts = whole_weights(weights).units > 0
+    if lost := np.count_nonzero(weights[~counts]):
+        warnings.warn(
+            f"{lost} of {n_rows} rows have a positive sample weight under a millionth of the largest, which rounds to 0: "
+            "they are left out. Lower the largest weights if these rows should count.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return np.where(counts, weights, 0.0)
+
+
+def _weights_as_floats(sample_weight: Any) -> npt.NDArray[np.float64]:
+    """Numbers of any kind as floats, unknown ones as NaN; strings, dates and complex numbers are no weights."""
+    weights = np.ma.asarray(sample_weight) if np.ma.is_masked(sample_weight) else np.asarray(sample_weight)
+    if weights.dtype == object:
+        weights = np.where([_is_missing(value) for value in weights.flat], np.nan, weights.ravel()).reshape(
+            weights.shape
+        )
+        is_number = all(isinstance(value, Real | Decimal) for value in weights.flat)
+    else:
+        is_number = weights.dtype.kind in "biuf"
+    if not is_number:
+        raise ValueError(f"sample_weight must be numbers, one for each row; got values such as {weights.flat[0]!r}.")
+    return np.ma.filled(weights.astype(np.float64), np.nan)
 
 
 def _known(y: Any, who_needs_what: str) -> npt.NDArray:
     """y as a vector without missing entries, in whatever way its kind says missing."""
     is_masked = np.ma.is_masked(y)
-    y = column_or_1d(y, warn=True)
+    y = column_or_1d(_as_plain_array(y), warn=True)
     if y.dtype.kind == "f":
         missing = np.isnan(y).any()
     elif y.dtype.kind in "mM":
@@ -92,15 +120,35 @@ def _known(y: Any, who_needs_what: str) -> npt.NDArray:
     return y
 
 
+def _as_plain_array(y: Any) -> Any:
+    """Types of pandas and NumPy that would become floats or be refused, in a dtype that holds the same values."""
+    dtype = getattr(y, "dtype", None)
+    if (numpy_dtype := getattr(dtype, "numpy_dtype", None)) is not None:  # Int64, boolean and their sisters
+        return y.to_numpy(dtype=object if y.isna().any() else numpy_dtype)
+    return y.astype(object) if getattr(dtype, "kind", None) == "T" else y  # strings of any length
+
+
 def _is_missing(value: Any) -> bool:
     """None, NaN, NaT, and pandas' NA, which cannot even say whether it equals itself."""
     try:
         return value is None or bool(value != value)
-    except TypeError:
+    except (TypeError, ArithmeticError):  # a signalling NaN of decimal answers with the latter
         return True
 
 
+def _kind_of_class(value: Any) -> str:
+    """True is equal to 1, so booleans beside numbers would run together."""
+    return "strings" if isinstance(value, str) else "booleans" if isinstance(value, bool | np.bool_) else "numbers"
+
+
 def _to_numbers(y: npt.NDArray) -> npt.NDArray[np.float64]:
-    if y.dtype.kind in "cUS" or any(isinstance(value, str) for value in y):
+    """The numbers as floats; whole numbers too large for that as their differences to the smallest."""
+    if y.dtype.kind in "cUS" or (y.dtype == object and any(isinstance(value, str) for value in y)):
         raise TypeError("not numbers")
+    if y.dtype.kind in "mM":
+        y = y.astype(np.int64)
+    if y.dtype.kind in "iu" or (y.dtype == object and all(isinstance(value, Integral) for value in y)):
+        low, high = int(y.min()), int(y.max())
+        if low < high and max(-low, high) > EXACT_IN_FLOATS:
+            return np.array([float(int(value) - low) for value in y])
     return y.astype(np.float64)

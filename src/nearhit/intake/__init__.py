@@ -14,9 +14,9 @@ from typing import Any
 from nearhit.intake.blocks import Block, Columns, NominalBlock, NumericBlock, merged_nominal, merged_numeric
 from nearhit.intake.codes import with_declared_coded
 from nearhit.intake.declared import declared_columns
-from nearhit.intake.source import open_source
+from nearhit.intake.source import as_table, open_source
 
-__all__ = ["Columns", "NominalBlock", "NumericBlock", "read_columns"]
+__all__ = ["Columns", "NominalBlock", "NumericBlock", "as_table", "read_columns"]
 
 
 def read_columns(X: Any, categorical_features: Any = "from_dtype", *, estimator_name: str = "ReliefF") -> Columns:

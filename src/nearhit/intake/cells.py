@@ -39,7 +39,10 @@ def cells_block(cells: list[Any], position: int, name: str) -> Block:
 
 
 def _is_unknown(cell: Any, kind: str) -> bool:
-    # Only NaN and NaT differ from themselves. Other kinds are not compared: their answer may be an array.
+    # Only NaN and NaT differ from themselves. Other kinds are not compared: their answer may be an array. A decimal is
+    # asked, because comparing its signalling NaN is an error.
+    if isinstance(cell, Decimal):
+        return cell.is_nan()
     return kind == "missing" or (kind in ("real", "time") and bool(cell != cell))
 
 

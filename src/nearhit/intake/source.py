@@ -32,25 +32,31 @@ class Source:
 
 def open_source(X: Any, estimator_name: str) -> Source:
     """Find out what X is, and refuse what is no table."""
+    X = as_table(X, estimator_name)
+    if isinstance(X, np.ndarray):
+        return _open_array(X)
+    return _open_sparse(X) if scipy.sparse.issparse(X) else _open_frame(X)
+
+
+def as_table(X: Any, estimator_name: str) -> Any:
+    """X as an array, a sparse matrix or a data frame of pandas, polars or pyarrow, of two dimensions and not empty."""
     if isinstance(X, list | tuple):
         X = _array_of_rows(X)
-    if isinstance(X, np.ndarray):
-        return _open_array(X, estimator_name)
-    if scipy.sparse.issparse(X):
-        return _open_sparse(X, estimator_name)
-    frame = data_frame(X)
-    if frame is not None:
-        return _open_frame(frame, estimator_name)
-    return _open_array(np.asarray(X), estimator_name)
-
-
-def _open_array(X: Array, estimator_name: str) -> Source:
-    if X.dtype.names is not None:
+    elif not isinstance(X, np.ndarray) and not scipy.sparse.issparse(X):
+        frame = data_frame(X)
+        X = np.asarray(X) if frame is None else frame
+    elif isinstance(X, np.matrix):  # whose columns would have two dimensions
+        X = np.asarray(X)
+    if isinstance(X, np.ndarray) and X.dtype.names is not None:
         raise TypeError(
             f"{estimator_name} needs a two-dimensional array or a data frame; X is a structured array with "
             f"fields {listed(X.dtype.names)}. pandas.DataFrame(X) makes a data frame of it."
         )
     _check_shape(X.shape, estimator_name, X)
+    return X
+
+
+def _open_array(X: Array) -> Source:
     names = _numbered_names(X.shape[1])
     mask = None
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
@@ -59,9 +65,8 @@ def _open_array(X: Array, estimator_name: str) -> Source:
     return Source(names, False, len(X), lambda: array_blocks(values, np.arange(len(names)), names, mask))
 
 
-def _open_sparse(X: Any, estimator_name: str) -> Source:
+def _open_sparse(X: Any) -> Source:
     """Implicit zeros are values, so the matrix is made dense, if that is possible."""
-    _check_shape(X.shape, estimator_name, X)
     n_bytes = X.shape[0] * X.shape[1] * max(4, X.dtype.itemsize)
     if n_bytes > DENSE_LIMIT_BYTES:
         raise ValueError(
@@ -73,12 +78,11 @@ def _open_sparse(X: Any, estimator_name: str) -> Source:
     return Source(names, False, X.shape[0], lambda: array_blocks(X.toarray(), np.arange(len(names)), names, None))
 
 
-def _open_frame(X: Any, estimator_name: str) -> Source:
+def _open_frame(X: Any) -> Source:
     import narwhals.stable.v1 as nw
 
     labels = X.column_names if nw.dependencies.is_pyarrow_table(X) else X.columns
     names = tuple(map(str, labels))
-    _check_shape((X.shape[0], len(names)), estimator_name, X)
     if len(set(names)) < len(names):
         twice = [name for name, times in Counter(names).items() if times > 1]
         raise ValueError(f"Column names must differ; X has more than one column named {listed(twice)}. Rename them.")
