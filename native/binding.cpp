@@ -8,6 +8,7 @@
 
 #include <nanobind/stl/optional.h>
 
+#include "coding.hpp"
 #include "kernel.hpp"
 
 namespace nb = nanobind;
@@ -108,6 +109,7 @@ private:
         r.weighing = static_cast<Weighing>(nb::cast<int>(d["weighing"]));
         r.rule = static_cast<Rule>(nb::cast<int>(d["rule"]));
         r.euclidean = nb::cast<bool>(d["euclidean"]);
+        r.square_shift = nb::cast<int>(d["square_shift"]);
         r.ties_first = nb::cast<bool>(d["ties_first"]);
         r.counts_places = nb::cast<bool>(d["counts_places"]);
         r.whole_weights = nb::cast<bool>(d["whole_weights"]);
@@ -133,6 +135,35 @@ private:
 
 namespace {
 
+// Numbers as the user has them: rows of any stride, columns side by side.
+template <class Number> using Numbers = nb::ndarray<const Number, nb::ndim<2>, nb::device::cpu>;
+template <class T> using InOut = nb::ndarray<T, nb::ndim<2>, nb::device::cpu>;
+
+template <class Number> nb::tuple extremes(Numbers<Number> values) {
+    std::vector<Number> low(values.shape(1)), high(values.shape(1));
+    bool unknown;
+    {
+        nb::gil_scoped_release unlocked;
+        unknown = find_extremes(values.data(), values.shape(0), values.shape(1), static_cast<size_t>(values.stride(0)),
+                                low.data(), high.data());
+    }
+    return nb::make_tuple(give(std::move(low)), give(std::move(high)), unknown);
+}
+
+template <class Number>
+void code(Numbers<Number> values, In<Number, 1> low, In<double, 1> width, double grid, InOut<uint32_t> codes,
+          std::optional<InOut<bool>> unknown) {
+    nb::gil_scoped_release unlocked;
+    write_codes(values.data(), values.shape(0), values.shape(1), static_cast<size_t>(values.stride(0)), low.data(), width.data(),
+                grid, codes.data(), static_cast<size_t>(codes.stride(0)), unknown ? unknown->data() : nullptr);
+}
+
+template <class Number> void define_coding(nb::module_& m) {
+    m.def("find_extremes", extremes<Number>, nb::arg("values").noconvert());
+    m.def("write_codes", code<Number>, nb::arg("values").noconvert(), nb::arg("low").noconvert(), nb::arg("width").noconvert(),
+          nb::arg("grid"), nb::arg("codes").noconvert(), nb::arg("unknown").none());
+}
+
 // Whether this machine can run the module for an instruction set. Only the baseline module is asked.
 bool runs_here(const std::string& isa) {
 #if defined(__x86_64__)
@@ -153,6 +184,8 @@ bool runs_here(const std::string& isa) {
 
 NB_MODULE(NEARHIT_MODULE(NEARHIT_ISA), m) {
     m.def("runs_here", [](const nb::str& isa) { return runs_here(isa.c_str()); });
+    define_coding<float>(m);
+    define_coding<double>(m);
     nb::class_<Loaded>(m, "Loaded")
         .def(nb::init<In<uint32_t, 2>, Maybe<bool, 2>, Maybe<uint8_t, 2>, Maybe<uint16_t, 2>, Maybe<bool, 2>, In<int64_t, 1>,
                       In<int32_t, 1>, Maybe<uint32_t, 1>, Maybe<int64_t, 1>, Maybe<int64_t, 1>, In<int64_t, 1>, In<double, 1>, nb::dict,

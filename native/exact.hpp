@@ -71,15 +71,16 @@ template <DiffKind KIND, bool EUCLIDEAN>
 inline void exact_panel(const TableView& t, const RecipeView& r, const Expected& e, const ExactTarget& target,
                         const uint32_t* if_other_unknown, const uint32_t* panel, const uint32_t* toward, uint64_t* out) {
     constexpr int VECTORS = LANES == 16 ? 4 : 2;
+    const uint64_t half = (uint64_t{1} << r.square_shift) >> 1;
     const auto read = [](const uint32_t* p) { return *reinterpret_cast<const Narrow*>(p); };
     for (int start = 0; start < PANEL; start += VECTORS * LANES) {
         Broad evens[VECTORS] = {}, odds[VECTORS] = {};
+        const auto rounded_squares = [&](Broad d) { return (d * d + half) >> r.square_shift; };
         const auto add_all = [&](auto diff_at) {
             repeat<VECTORS>([&](auto v) {
-                Narrow diff = diff_at(start + v * LANES);
-                if constexpr (EUCLIDEAN) diff = square_codes(diff);
-                evens[v] += even(diff);
-                odds[v] += odd(diff);
+                const Narrow diff = diff_at(start + v * LANES);
+                evens[v] += EUCLIDEAN ? rounded_squares(even(diff)) : even(diff);
+                odds[v] += EUCLIDEAN ? rounded_squares(odd(diff)) : odd(diff);
             });
         };
         for (size_t a = 0; a < t.n_features(); ++a) {

@@ -131,7 +131,7 @@ private:
     }
 
     uint64_t distance(size_t i, const Candidate& candidate) {
-        if (k_.filter.exact) return uint64_t{r_.euclidean ? square_code(r_.mismatch) : r_.mismatch} * candidate.distance;
+        if (k_.filter.exact) return (r_.euclidean ? square_in_distance(r_, r_.mismatch) : r_.mismatch) * candidate.distance;
         if (!t_.has_unknown()) return plain_distance(t_, r_, i, candidate.row);
         write_diffs(k_, i, candidate.row, false, diff_rows_.data());
         return std::accumulate(diff_rows_.begin(), diff_rows_.begin() + static_cast<std::ptrdiff_t>(t_.n_features()), uint64_t{0});
@@ -141,7 +141,7 @@ private:
         uint64_t sum = 0;
         k_.holes.each(i, [&](size_t s) {
             const uint32_t d = k_.expected.two(s, k_.class_of(i), k_.class_of(i));
-            sum += r_.euclidean ? square_code(d) : d;
+            sum += r_.euclidean ? square_in_distance(r_, d) : d;
         });
         return sum;
     }

@@ -49,6 +49,7 @@ struct RecipeView {
     Weighing weighing;
     Rule rule;
     bool euclidean, ties_first, counts_places, whole_weights;
+    int square_shift;                    // bits that squares lose in Euclidean distances
     int power;                           // of the inverse distance
     int bits;                            // fixed-point digits of the sums
     int64_t places, one;                 // places of a neighbourhood, in units of the row weights; units of one row
@@ -68,6 +69,10 @@ inline uint32_t ramp_code(uint32_t d, uint32_t equal, double slope, uint32_t gri
     const double climbed = static_cast<double>(d - equal) * slope;
     if (climbed >= static_cast<double>(grid)) return grid;
     return static_cast<uint32_t>(__builtin_nearbyint(climbed));
+}
+// What a diff adds to a Euclidean distance; sums stay under 2^63.
+inline uint64_t square_in_distance(const RecipeView& r, uint64_t d) {
+    return (d * d + ((uint64_t{1} << r.square_shift) >> 1)) >> r.square_shift;
 }
 inline uint32_t diff_code(const RecipeView& r, uint32_t d) {
     if (r.diff == DiffKind::linear) return d;

@@ -86,6 +86,18 @@ def test_relieff_and_rrelieff_equal_the_plain_formula(k, metric, diff, weights):
     assert exact == pytest.approx(plain_rrelieff(X, tau, nominal, k, **how), **tolerance)
 
 
+@pytest.mark.parametrize("outlier", [1e7, 1e8, 1e9])
+def test_euclidean_distances_see_small_diffs_beside_an_outlier(outlier):
+    """A sentinel makes the other diffs of a column tiny; their squares still decide who is near."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.append(rng.normal(40_000, 9_000, 99), outlier), rng.integers(0, 2, (100, 3))])
+    y = (X[:, 0] > 40_000) ^ (X[:, 1] == 1)
+    nominal = np.array([False, True, True, True])
+    exact = ReliefF(10, metric="euclidean", categorical_features=nominal).fit(X, y.astype(int)).weights_
+    plain = plain_relieff(X, y.astype(int), nominal, 10, "euclidean", "linear", "equal")
+    assert exact[1:] == pytest.approx(plain[1:], rel=0, abs=1e-9)
+
+
 @pytest.mark.parametrize("weights", ["equal", "rank"])
 def test_the_ramp_equals_the_plain_formula_where_it_makes_no_ties(weights):
     X, y, nominal, tau = tie_free(3)

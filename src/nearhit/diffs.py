@@ -49,6 +49,11 @@ def square(codes: Codes) -> Codes:
     return (codes * codes + 2**30) >> 31
 
 
+def square_shift(n_features: int) -> int:
+    """How many bits squares lose in a Euclidean distance, so that the sum of all features stays under 2**63."""
+    return max(0, n_features.bit_length() - 1)
+
+
 def one_as_code(diff: Diff, grid: int) -> float:
     """The code that means a diff of 1."""
     return grid * (grid / 2**31) if diff.kind == "squared" else float(grid)

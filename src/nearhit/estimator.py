@@ -17,7 +17,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nearhit import recipes
-from nearhit.fitting import Fit, Options, fit_recipe
+from nearhit.fitting import Fit, Options, choose_coder, fit_recipe
 from nearhit.intake import Columns, as_table, read_columns
 from nearhit.kept_columns import array_of_rows, as_array, as_frame, keep_columns
 from nearhit.ranking import Ranking, ranks_of
@@ -144,7 +144,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         row_weights = read_row_weights(sample_weight, columns.n_rows)
         self._refuse_too_little(columns, target, row_weights)
         self._warn_of_light_rows(row_weights)
-        table = make_table(columns, [target], row_weights, scale=self.scale)
+        table = make_table(columns, [target], row_weights, scale=self.scale, coder=choose_coder(columns, self.n_jobs))
         self._refuse_weights_beyond_floats(table)
         self._warn_of_narrow_columns(table, columns)
         recipe = self._recipe()

@@ -11,6 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from nearhit.engines import InLine, choose_engine, count_threads
+from nearhit.grid import Coder
+from nearhit.intake import Columns
 from nearhit.kernels.native import bytes_for_one_row
 from nearhit.progress import progress
 from nearhit.recipes import Recipe
@@ -28,6 +30,7 @@ SECONDS_WORTH_THREADS = 0.001
 #: above this a first batch is timed, to size the blocks by it: ties, k and scores cost what no formula foresees
 SECONDS_WORTH_A_PROBE = 0.2
 BLOCKS_PER_THREAD = 4
+CELLS_WORTH_THREADS = 500_000
 LARGEST_SUMS = 4 * 2**30
 ROWS_OF_A_BATCH = 48
 
@@ -49,6 +52,12 @@ class Fit:
     fewest_neighbours: float
     n_targets: float
     ran_on: str
+
+
+def choose_coder(columns: Columns, n_jobs: int | None) -> Coder:
+    """Who puts the numbers of a table on the grid."""
+    threads = count_threads(n_jobs) if columns.n_rows * columns.n_features > CELLS_WORTH_THREADS else 1
+    return Coder(choose_kernel().coder, choose_engine(threads, threads))
 
 
 def fit_recipe(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, options: Options) -> Fit:

@@ -12,12 +12,14 @@ column has such steps the grid is made a multiple of their number, so that those
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from nearhit.engines import InLine
 from nearhit.intake import NumericBlock
 
 FINEST_GRID = 2**31
@@ -27,7 +29,27 @@ FILTER_UNIT = 2**16
 LARGEST_COMMON_STEPS = 2**24
 MOST_DECIMALS = 6
 ROWS_TO_REFUSE_STEPS = 64
-CELLS_AT_A_TIME = 2**20
+CELLS_AT_A_TIME = 2**18
+
+
+@dataclass(frozen=True)
+class Coder:
+    """Who reads and codes the numbers: native code, or NumPy if None; and where its shares of the rows run."""
+
+    native: Any = None
+    engine: Any = field(default_factory=InLine)
+
+    def takes(self, block: NumericBlock) -> bool:
+        """Whether a block lies in memory as the native code wants it: floats, row by row."""
+        values = block.values
+        return bool(self.native and values.dtype in (np.float32, np.float64) and _lies_in_rows(values))
+
+    def map(self, work: Callable[[slice], Any], n_rows: int, n_columns: int) -> list[Any]:
+        """Do something with all rows, some at a time."""
+        return list(self.engine.map(work, list(_row_slices(n_rows, n_columns))))
+
+
+NUMPY = Coder()
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,24 +60,25 @@ class Spread:
     low: npt.NDArray
     width: npt.NDArray[np.float64]
     steps: list[int]  # of each column that varies in whole steps
+    has_unknown: bool
 
 
-def measure_spread(block: NumericBlock, names: Sequence[str]) -> Spread:
+def measure_spread(block: NumericBlock, names: Sequence[str], coder: Coder = NUMPY) -> Spread:
     """Find the range of each column; refuse infinite values, naming the column."""
-    low, high = _extremes(block)
+    low, high, has_unknown = _native_extremes(block, coder) if coder.takes(block) else _extremes(block)
     if low.dtype.kind == "f":
         _refuse_infinity(low, high, block, names)
         low, high = np.nan_to_num(low), np.nan_to_num(high)  # a column without a known value is coded 0 throughout
         if not np.isfinite(range_of(low, high)).all():
             # max - min exceeds the largest float: a quarter of everything has the same codes.
-            return measure_spread(replace(block, values=block.values.astype(np.float64) / 4), names)
+            return measure_spread(replace(block, values=block.values.astype(np.float64) / 4), names, coder)
     if block.values.dtype == np.float32 and (decimals := _decimals_of_columns(block)).any():
         # 0.1 as a float32 is off by more than the grid: take the decimal number that was meant.
         exact = np.where(
             decimals < 0, block.values, np.rint(block.values.astype(np.float64) * 10.0**decimals) / 10.0**decimals
         )
-        return measure_spread(replace(block, values=exact), names)
-    return Spread(block, low, range_of(low, high), _steps(block, low, high))
+        return measure_spread(replace(block, values=exact), names, coder)
+    return Spread(block, low, range_of(low, high), _steps(block, low, high), has_unknown)
 
 
 def grid_for(spreads: Sequence[Spread], with_categories: bool) -> int:
@@ -69,18 +92,32 @@ def grid_for(spreads: Sequence[Spread], with_categories: bool) -> int:
     return FINEST_GRID // common * common
 
 
-def encode(spread: Spread, width: npt.NDArray[np.float64], grid: int, codes: npt.NDArray, unknown: npt.NDArray | None):
+def encode(
+    spread: Spread,
+    width: npt.NDArray[np.float64],
+    grid: int,
+    codes: npt.NDArray,
+    unknown: npt.NDArray | None,
+    coder: Coder = NUMPY,
+) -> None:
     """Write the codes of a block, and which of its cells are unknown, a few rows at a time."""
-    for rows in _row_slices(*codes.shape):
-        values = spread.block.values[rows]
+
+    def write(rows: slice) -> None:
+        values, mask = spread.block.values[rows], None if unknown is None else unknown[rows]
+        if coder.takes(spread.block):
+            divisor = np.where(width == 0, np.inf, width)
+            coder.native.write_codes(values, spread.low.astype(values.dtype), divisor, float(grid), codes[rows], mask)
+            return
         codes[rows] = codes_of(values, spread.low, width, grid)
-        if unknown is None:
-            continue
+        if mask is None:
+            return
         if spread.block.unknown is not None:
-            unknown[rows] = spread.block.unknown[rows]
-            codes[rows][unknown[rows]] = 0
+            mask[:] = spread.block.unknown[rows]
+            codes[rows][mask] = 0
         elif values.dtype.kind == "f":
-            np.isnan(values, out=unknown[rows])
+            np.isnan(values, out=mask)
+
+    coder.map(write, *codes.shape)
 
 
 def codes_of(values, low, width, grid) -> npt.NDArray[np.uint32]:
@@ -108,29 +145,34 @@ def range_of(low, high) -> npt.NDArray[np.float64]:
         return high.astype(np.float64) - low.astype(np.float64)
 
 
-def may_hold_unknown(spread: Spread) -> bool:
-    """False only where it is certain that every cell of the block is known."""
-    if spread.block.unknown is not None or spread.block.values.dtype.kind != "f":
-        return spread.block.unknown is not None
-    with np.errstate(over="ignore", invalid="ignore"):  # a sum of known values may exceed every float, both ways
-        return bool(np.isnan(spread.block.values.sum(axis=0, dtype=np.float64)).any())
-
-
 # ------------------------------------------------------------------------------------------------------ extremes
 
 
-def _extremes(block: NumericBlock) -> tuple[npt.NDArray, npt.NDArray]:
+def _extremes(block: NumericBlock) -> tuple[npt.NDArray, npt.NDArray, bool]:
+    """The smallest and largest known value of each column (NaN where there is none), and whether any is unknown."""
     values = block.values
     if block.unknown is None:
         low = values.min(axis=0)
         if values.dtype.kind == "f" and np.isnan(low).any():
-            return np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0)
-        return low, values.max(axis=0)
+            return np.fmin.reduce(values, axis=0), np.fmax.reduce(values, axis=0), True
+        return low, values.max(axis=0), False
     bounds = np.finfo(values.dtype) if values.dtype.kind == "f" else np.iinfo(values.dtype)
-    low = np.where(block.unknown, bounds.max, values).min(axis=0)
-    high = np.where(block.unknown, bounds.min, values).max(axis=0)
+    low = np.where(block.unknown, bounds.max, values).min(axis=0).astype(values.dtype)
+    high = np.where(block.unknown, bounds.min, values).max(axis=0).astype(values.dtype)
     nothing_known = block.unknown.all(axis=0)
-    return np.where(nothing_known, 0, low).astype(values.dtype), np.where(nothing_known, 0, high).astype(values.dtype)
+    return np.where(nothing_known, low.dtype.type(0), low), np.where(nothing_known, low.dtype.type(0), high), True
+
+
+def _native_extremes(block: NumericBlock, coder: Coder) -> tuple[npt.NDArray, npt.NDArray, bool]:
+    found = coder.map(lambda rows: coder.native.find_extremes(block.values[rows]), *block.values.shape)
+    low, high = np.min([share[0] for share in found], axis=0), np.max([share[1] for share in found], axis=0)
+    nothing_known = low > high
+    return np.where(nothing_known, np.nan, low), np.where(nothing_known, np.nan, high), any(share[2] for share in found)
+
+
+def _lies_in_rows(values: npt.NDArray) -> bool:
+    size = values.itemsize
+    return values.strides[1] == size and values.strides[0] >= 0 and values.strides[0] % size == 0 and values.flags.aligned
 
 
 def _refuse_infinity(low, high, block: NumericBlock, names: Sequence[str]) -> None:

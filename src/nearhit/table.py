@@ -135,6 +135,7 @@ def make_table(
     row_weights: npt.NDArray[np.float64] | None = None,
     *,
     scale: str | None = "range",
+    coder: grids.Coder = grids.NUMPY,
 ) -> Table:
     """Put checked columns on the grid.
 
@@ -148,18 +149,20 @@ def make_table(
         Not negative; rows of weight 0 are left out before ranges are taken.
     scale : {"range", None}
         None keeps the columns on one common scale, without division by each column's own range.
+    coder : Coder
+        Who does the work; the codes are the same.
     """
     weights = None if row_weights is None else whole_weights(row_weights)
     keep = None
     if weights is not None and not weights.units.all():
         keep = np.flatnonzero(weights.units)
         weights = replace(weights, units=weights.units[keep])
-    spreads = [grids.measure_spread(_numeric_rows(block, keep), columns.names) for block in columns.numeric]
+    spreads = [grids.measure_spread(_numeric_rows(block, keep), columns.names, coder) for block in columns.numeric]
     n_rows = columns.n_rows if keep is None else len(keep)
     unit = 1.0 if scale else _common_unit(spreads, bool(columns.nominal))
     grid = grids.grid_for(spreads, bool(columns.nominal)) if scale else grids.FINEST_GRID
 
-    codes, unknown, top, numeric_columns = _join_numeric(spreads, n_rows, grid, None if scale else unit)
+    codes, unknown, top, numeric_columns = _join_numeric(spreads, n_rows, grid, None if scale else unit, coder)
     nominal = _join_nominal([_nominal_rows(block, keep) for block in columns.nominal], n_rows)
     units = np.ones(n_rows, np.int64) if weights is None else weights.units
     table = Table(
@@ -233,17 +236,17 @@ def _common_unit(spreads: list[grids.Spread], with_categories: bool) -> float:
     return unit if unit > 0 else 1.0
 
 
-def _join_numeric(spreads: list[grids.Spread], n_rows: int, grid: int, common: float | None):
+def _join_numeric(spreads: list[grids.Spread], n_rows: int, grid: int, common: float | None, coder: grids.Coder):
     n_columns = sum(len(spread.low) for spread in spreads)
     codes = np.empty((n_rows, n_columns), np.uint32)
-    unknown = np.zeros(codes.shape, bool) if any(map(grids.may_hold_unknown, spreads)) else None
+    unknown = np.zeros(codes.shape, bool) if any(spread.has_unknown for spread in spreads) else None
     top = np.empty(n_columns, np.uint32)
     positions = np.empty(n_columns, np.intp)
     start = 0
     for spread in spreads:
         place = slice(start, start + len(spread.low))
         width = spread.width if common is None else np.where(spread.width == 0, 0, common)
-        grids.encode(spread, width, grid, codes[:, place], None if unknown is None else unknown[:, place])
+        grids.encode(spread, width, grid, codes[:, place], None if unknown is None else unknown[:, place], coder)
         top[place] = np.rint(np.divide(spread.width, np.where(width == 0, np.inf, width)) * grid)
         positions[place] = spread.block.columns
         start = place.stop

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nearhit.diffs import diff_code, divide_rounded, expected_uniform_code, ramp_codes, ramp_width
+from nearhit.diffs import diff_code, divide_rounded, expected_uniform_code, ramp_codes, ramp_width, square_shift
 from nearhit.recipes import DistanceWeights, RankWeights, Recipe
 from nearhit.sweep import (
     BlockSums,
@@ -57,6 +57,11 @@ class NativeKernel:
     @property
     def name(self) -> str:
         return f"native-{self.isa}"
+
+    @property
+    def coder(self) -> ModuleType:
+        """What puts numbers on the grid (grid.py)."""
+        return _module(self.isa)
 
     def load(self, table: Table, recipe: Recipe, pair_bytes: int, engine: Any) -> Handle:
         """Pack the table; `pair_bytes` bounds what one worker holds of pairs of rows."""
@@ -183,6 +188,7 @@ def _recipe_arguments(table: Table, recipe: Recipe) -> dict[str, Any]:
         "weighing": weighing,
         "rule": RULES[recipe.unknown],
         "euclidean": recipe.metric == "euclidean",
+        "square_shift": square_shift(table.n_features),
         "ties_first": recipe.ties == "first",
         "counts_places": counts_places(recipe, table),
         "whole_weights": table.weights is None or table.weights.are_whole,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nearhit.diffs import diff_code, diff_divisor, divide_rounded, exact_diff, expected_uniform_code, square
+from nearhit.diffs import diff_code, diff_divisor, divide_rounded, exact_diff, expected_uniform_code, square_shift
 from nearhit.recipes import EqualWeights, RankWeights, Recipe
 from nearhit.sweep import (
     BlockSums,
@@ -32,6 +32,7 @@ class ReferenceKernel:
     """The same face as the fast kernels."""
 
     name = "reference"
+    coder = None
 
     def load(self, table: Table, recipe: Recipe, pair_bytes: int, engine: Any) -> Handle:
         return Handle(table, recipe)
@@ -185,8 +186,11 @@ class Handle:
         return diffs
 
     def distances(self, diffs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Integer sums; for the Euclidean metric of squares, since only their order matters."""
-        return (diffs if self.recipe.metric == "manhattan" else square(diffs)).sum(axis=1)
+        """Integer sums; for the Euclidean metric of squares, as fine as 63 bits allow, since their order is that of the roots."""
+        if self.recipe.metric == "manhattan":
+            return diffs.sum(axis=1)
+        shift = square_shift(self.table.n_features)
+        return ((diffs * diffs + (1 << shift) // 2) >> shift).sum(axis=1)
 
     def target_diff(self, i: int, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.floating]:
         codes = self.table.targets[0].codes.astype(np.int64)
