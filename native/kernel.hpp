@@ -122,7 +122,9 @@ private:
                     if (k_.order.row(j) != i) add(1, j);
             }
         } else {
-            for (const auto& near : search_.near(t, g).finish()) add(static_cast<uint64_t>(near.lowest), near.place);
+            const auto& candidates = search_.near(t, g).finish();
+            found_.reserve(candidates.size());
+            for (const auto& near : candidates) add(static_cast<uint64_t>(near.lowest), near.place);
             const bool all_are_in = r_.weighing == Weighing::equal && copies <= r_.places;
             if (k_.filtered && !all_are_in)
                 for (Candidate& candidate : found_) candidate.distance = distance(i, candidate);
@@ -154,6 +156,10 @@ private:
     // narrow that all rows of it stay in the cache: each is read for many targets.
     void add_up() {
         if (last_ == Stage::sums) {
+            for (size_t part = 0; part < n_parts_; ++part) {
+                factors_[part].reserve(waiting_.size());
+                ones_[part].reserve(waiting_.size());
+            }
             for (const Task& task : tasks_) read_factors(task);
             if (plain()) {
                 const size_t width = BYTES_OF_A_STRIPE / 4 / t_.n_rows / 64 * 64 + 64;

@@ -34,7 +34,7 @@ public:
     FilterSearch(const Packed& packed, size_t batch, size_t k, size_t most, const uint32_t* toward)
         : k_(packed), toward_(reinterpret_cast<const int32_t*>(toward)), rows_needed_(k), most_(most),
           use_boxes_(packed.boxes.exist()), held_(packed.n_groups()) {
-        panels_at_a_time_ = use_boxes_ ? BOXES : panels_of_a_chunk(packed.parts);
+        panels_at_a_time_ = use_boxes_ ? BOXES : std::min(panels_of_a_chunk(packed.parts), packed.order.n_panels());
         near_.resize(batch * packed.n_groups());
         bounds_.resize(batch + MOST_TARGETS_OF_A_TILE);
         sums_.resize(bounds_.size() * panels_at_a_time_ * PANEL);

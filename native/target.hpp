@@ -149,6 +149,7 @@ inline double weight_of_places(const RecipeView& r, int64_t before, int64_t afte
 // Rows at equal distance stand in one rank after the other and share what their ranks weigh together. Appends the
 // neighbours to `out`; returns how much weight the neighbourhood holds, in units of the row weights.
 inline int64_t weigh(const RecipeView& r, std::vector<Candidate>& found, std::vector<Neighbour>& out) {
+    if (found.size() > 4096) out.reserve(out.size() + found.size());   // a long list takes no more than it needs
     int64_t there = 0;
     for (const Candidate& c : found) there += c.copies;
     const int64_t held = std::min(there, r.places);

@@ -1,10 +1,14 @@
 """The grid and the table: codes, steps, unknown cells, weights, what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from nearhit import grid
+from nearhit.engines import Threads
+from nearhit.grid import NUMPY, Coder, encode, measure_spread
 from nearhit.intake import Columns, NominalBlock, NumericBlock, read_columns
+from nearhit.kernels.native import NativeKernel, instruction_sets
 from nearhit.table import Classes, Numbers, make_table, make_target, whole_weights
 
 
@@ -125,3 +129,38 @@ def test_every_empty_column_is_named():
 def test_decimals_as_float32_are_the_decimals_that_were_meant():
     X = np.round(np.random.default_rng(0).normal(5, 2, (80, 3)), 1)
     np.testing.assert_array_equal(table_of(X.astype(np.float32)).numeric, table_of(X).numeric)
+
+
+def test_unknown_numbers_are_marked_beside_columns_of_another_kind():
+    rng = np.random.default_rng(0)
+    size = rng.random(50)
+    size[::7] = np.nan
+    frame = pd.DataFrame({"size": size, "count": rng.integers(0, 5, 50)})
+    table = make_table(read_columns(frame), [np.arange(50) % 2])
+    assert table.numeric_unknown.tolist() == frame.isna().to_numpy().tolist()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("isa", instruction_sets())
+def test_native_code_puts_numbers_on_the_grid_as_numpy_does(isa, dtype):
+    """Wide, narrow, constant and empty columns, decimals, unknown cells; rows of any stride, several shares of the work."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(0, 1, (700, 37)) * 10.0 ** rng.integers(-30, 30, 37)
+    X[:, 5], X[:, 6] = 7.0, np.nan
+    X[:, 7:12] = np.round(rng.normal(5, 2, (700, 5)), 1)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    block = NumericBlock(np.arange(30), X.astype(dtype)[::2, 3:33], None)
+    native = Coder(NativeKernel(isa).coder, Threads(3))
+    assert native.takes(block)
+    names = [str(j) for j in range(30)]
+    expected, found = measure_spread(block, names), measure_spread(block, names, native)
+    for name in ("low", "width", "steps", "has_unknown"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name), err_msg=name)
+    coded = []
+    for spread, coder in ((expected, NUMPY), (found, native)):
+        codes, unknown = np.full((350, 33), 9, np.uint32), np.zeros((350, 33), bool)
+        encode(spread, spread.width, 2**31, codes[:, 1:31], unknown[:, 1:31], coder)
+        coded.append((codes, unknown))
+    np.testing.assert_array_equal(coded[1][0], coded[0][0])
+    np.testing.assert_array_equal(coded[1][1], coded[0][1])
+    assert coded[0][1].any() and (coded[0][0][:, [0, 31, 32]] == 9).all()

@@ -64,9 +64,9 @@ def _result(future: Future[Result]) -> Result:
                 raise  # the task's own
 
 
-def choose_engine(n_jobs: int | None, n_tasks: int, report: Report | None = None) -> InLine | Threads:
+def choose_engine(n_threads: int, n_tasks: int, report: Report | None = None) -> InLine | Threads:
     """Threads where there is more than one task and more than one thread."""
-    n_threads = min(count_threads(n_jobs), n_tasks)
+    n_threads = min(n_threads, n_tasks)
     return Threads(n_threads, report) if n_threads > 1 else InLine(report)
 
 

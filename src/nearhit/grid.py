@@ -115,7 +115,7 @@ def encode(
             mask[:] = spread.block.unknown[rows]
             codes[rows][mask] = 0
         elif values.dtype.kind == "f":
-            np.isnan(values, out=mask)
+            mask[:] = np.isnan(values)  # not out=mask: NumPy 2.4 goes wrong there when the mask is strided
 
     coder.map(write, *codes.shape)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import threading
 from dataclasses import dataclass, field
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -38,14 +39,15 @@ RULES = {"uniform": 0, "skip": 1, "expected": 2}
 FASTEST_BATCH, BATCH_OF_WIDE_ROWS, WIDE_PANELS = 48, 144, 16 * 2**20
 #: a table is packed in so many shares, on as many threads as there are, unless it is small
 SHARES, CELLS_OF_A_SHARE = 16, 100_000
-#: a candidate waits in a list that grows by doubling, perhaps with its distance in a heap; then it is ranked and weighed
-#: for one target after the other (native/target.hpp)
-BYTES_WAITING, BYTES_AT_WORK = 24, 112
+#: a candidate waits in a list that grows by doubling (16), perhaps with its distance in a heap (8); those of one target
+#: at a time are ranked (24), weighed (24) and added (16 for each part of the sums): native/target.hpp, native/kernel.hpp
+BYTES_WAITING, BYTES_AT_WORK = 24, 80
 
 
-def instruction_sets() -> list[str]:
+@cache
+def instruction_sets() -> tuple[str, ...]:
     """The instruction sets that were built and run on this machine, best first."""
-    return [isa for isa in INSTRUCTION_SETS if _runs_here(isa)]
+    return tuple(isa for isa in INSTRUCTION_SETS if _runs_here(isa))
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,7 @@ class Handle:
             return self._toward[c]
 
 
+@cache
 def _module(isa: str) -> ModuleType:
     return importlib.import_module(f"nearhit._native_{isa}")
 
