@@ -186,7 +186,7 @@ class Handle:
         return diffs
 
     def distances(self, diffs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-        """Integer sums; for the Euclidean metric of squares, as fine as 63 bits allow, since their order is that of the roots."""
+        """Integer sums; for the Euclidean metric of squares, as fine as 63 bits allow: their order is that of the roots."""
         if self.recipe.metric == "manhattan":
             return diffs.sum(axis=1)
         shift = square_shift(self.table.n_features)
