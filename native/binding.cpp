@@ -79,22 +79,51 @@ public:
         return nb::cast(give(std::move(sorted)));
     }
 
-    nb::object toward(size_t c) const {
+    // Room for all distances; then all stretches of panels, perhaps on different threads; then they are used.
+    size_t begin_to_keep() {
+        for (Layer* layer : kept_layers()) layer->kept = Buffer<uint32_t>(packed_->order.n_places() * packed_->order.n_places());
+        return stretches_to_keep(packed_->order).size();
+    }
+    void keep(size_t stretch) {
+        nb::gil_scoped_release unlocked;
+        const auto [first, stop] = stretches_to_keep(packed_->order)[stretch];
+        for (Layer* layer : kept_layers()) keep_distances(*packed_, *layer, first, stop);
+    }
+    void end_to_keep() {
+        for (Layer* layer : kept_layers()) layer->is_kept = true;
+    }
+
+    nb::object toward(size_t c, bool in_full) const {
         if (!packed_->expected.size()) return nb::none();
         std::vector<uint32_t> table;
         {
             nb::gil_scoped_release unlocked;
-            table = packed_->toward(c);
+            table = packed_->toward(c, !packed_->filtered ? nullptr : in_full ? &packed_->full : &packed_->coarse);
         }
         return nb::cast(give(std::move(table)));
     }
 
-    nb::tuple run(In<int64_t, 1> rows, size_t batch, size_t candidates, Maybe<uint32_t, 1> toward, int last_stage) const {
+    // Per row the sum of its distances, and that of their squares in two halves, each as two words.
+    nb::object moments(In<int64_t, 1> rows, size_t batch, Maybe<uint32_t, 1> toward, Maybe<uint32_t, 1> toward_in_full) const {
+        std::vector<uint64_t> words;
+        {
+            nb::gil_scoped_release unlocked;
+            for (const Moments& m : moments_of(*packed_, rows.data(), rows.shape(0), batch, pointer(toward), pointer(toward_in_full)))
+                for (const auto part : {m.sum, m.squares_low, m.squares_high}) {
+                    words.push_back(static_cast<uint64_t>(part));
+                    words.push_back(static_cast<uint64_t>(part >> 64));
+                }
+        }
+        return nb::cast(give(std::move(words)));
+    }
+
+    nb::tuple run(In<int64_t, 1> rows, Maybe<int64_t, 1> radii, size_t batch, size_t candidates, Maybe<uint32_t, 1> toward,
+                  int last_stage) const {
         BlockSums sums;
         {
             nb::gil_scoped_release unlocked;
-            sums = nearhit::NEARHIT_ISA::run(*packed_, rows.data(), rows.shape(0), {batch, candidates}, pointer(toward),
-                                             static_cast<Stage>(last_stage));
+            sums = nearhit::NEARHIT_ISA::run(*packed_, rows.data(), pointer(radii), rows.shape(0), {batch, candidates},
+                                             pointer(toward), static_cast<Stage>(last_stage));
         }
         return nb::make_tuple(give(std::move(sums.diffs_high)), give(std::move(sums.diffs)), give(std::move(sums.known_high)),
                               give(std::move(sums.known)), give(std::move(sums.weight_high)), give(std::move(sums.weight)),
@@ -102,6 +131,11 @@ public:
     }
 
 private:
+    std::vector<Layer*> kept_layers() {
+        if (packed_->full.parts.empty()) return {&packed_->coarse};
+        return {&packed_->coarse, &packed_->full};
+    }
+
     static RecipeView read(const nb::dict& d) {
         RecipeView r{};
         r.grouping = static_cast<Grouping>(nb::cast<int>(d["grouping"]));
@@ -113,6 +147,7 @@ private:
         r.ties_first = nb::cast<bool>(d["ties_first"]);
         r.counts_places = nb::cast<bool>(d["counts_places"]);
         r.whole_weights = nb::cast<bool>(d["whole_weights"]);
+        r.radius = nb::cast<bool>(d["radius"]);
         r.power = nb::cast<int>(d["power"]);
         r.bits = nb::cast<int>(d["bits"]);
         r.places = nb::cast<int64_t>(d["places"]);
@@ -197,7 +232,12 @@ NB_MODULE(NEARHIT_MODULE(NEARHIT_ISA), m) {
              nb::arg("uniform").noconvert(), nb::arg("rank_weights").noconvert(), nb::arg("recipe"), nb::arg("n_classes"))
         .def("prepare", &Loaded::prepare, nb::arg("share"), nb::arg("of"))
         .def("in_order", &Loaded::in_order, nb::arg("rows").noconvert())
-        .def("toward", &Loaded::toward, nb::arg("target_class"))
-        .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("candidates"),
-             nb::arg("toward").none(), nb::arg("last_stage") = static_cast<int>(Stage::sums));
+        .def("begin_to_keep", &Loaded::begin_to_keep)
+        .def("keep", &Loaded::keep, nb::arg("stretch"))
+        .def("end_to_keep", &Loaded::end_to_keep)
+        .def("toward", &Loaded::toward, nb::arg("target_class"), nb::arg("in_full") = false)
+        .def("moments", &Loaded::moments, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("toward").none(),
+             nb::arg("toward_in_full").none())
+        .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("radii").none(), nb::arg("batch"),
+             nb::arg("candidates"), nb::arg("toward").none(), nb::arg("last_stage") = static_cast<int>(Stage::sums));
 }

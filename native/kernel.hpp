@@ -4,9 +4,8 @@
 //              then the few survivors are ranked on the full codes
 //   exact      everything else: squares, ramps, the Euclidean metric
 #pragma once
-#include "diffs.hpp"
-#include "score.hpp"
-#include "search.hpp"
+#include "pairs.hpp"
+#include "radius.hpp"
 
 namespace nearhit::NEARHIT_ISA {
 
@@ -29,7 +28,7 @@ public:
     Block(const Packed& packed, Budget budget, const uint32_t* toward, Stage last)
         : k_(packed), t_(packed.t), r_(packed.r), budget_(budget), last_(last), n_groups_(packed.n_groups()),
           n_parts_(t_.target ? 2 : 1),
-          search_(packed, budget.batch, rows_that_fill_the_places(), budget.candidates, toward) {
+          search_(packed, budget.batch, rows_that_fill_the_places(), budget.candidates, toward), means_(packed) {
         const size_t cells = n_groups_ * n_parts_ * t_.n_features();
         sums_.diffs.assign(cells, 0);
         sums_.known.assign(r_.rule == Rule::skip ? cells : 0, 0);
@@ -46,8 +45,10 @@ public:
         }
     }
 
-    void add(const int64_t* rows, size_t n) {
-        for (size_t i = 0; i < n; i += budget_.batch) add_batch(rows + i, std::min(budget_.batch, n - i));
+    // `radii`, by row, if the recipe has any.
+    void add(const int64_t* rows, const int64_t* radii, size_t n) {
+        for (size_t i = 0; i < n; i += budget_.batch)
+            add_batch(rows + i, radii ? radii + i : nullptr, std::min(budget_.batch, n - i));
         add_up();
     }
 
@@ -63,34 +64,72 @@ private:
     static constexpr size_t MOST_WAITING = 1 << 16;           // neighbours that wait to be added
     static constexpr size_t BYTES_OF_A_STRIPE = 8 << 20;      // of all rows: stays in the last cache
 
-    // A target and its neighbours in one group, found and waiting to be added: a stretch of `waiting_`.
-    struct Task { size_t row, group, begin, end; };
-
-    void add_batch(const int64_t* rows, size_t n) {
+    void add_batch(const int64_t* rows, const int64_t* radii, size_t n) {
         const size_t c = k_.class_of(static_cast<size_t>(rows[0]));
         places_.clear();
         for (size_t i = 0; i < n; ++i) places_.push_back(k_.order.place_of[static_cast<size_t>(rows[i])]);
-        if (needs_distances() && !search_.find(places_, c, last_ == Stage::distances)) {
-            add_batch(rows, n / 2);
-            add_batch(rows + n / 2, n - n / 2);
+        if (needs_distances() && !search_.find(places_, c, radii, last_ == Stage::distances)) {
+            add_batch(rows, radii, n / 2);
+            add_batch(rows + n / 2, radii ? radii + n / 2 : nullptr, n - n / 2);
             return;
         }
         for (size_t t = 0; t < n && last_ != Stage::distances; ++t) {
             const auto i = static_cast<size_t>(rows[t]);
-            for (size_t g = 0; g < n_groups_; ++g) {
-                collect(t, i, c, g);
-                const size_t begin = waiting_.size();
-                sums_.fewest[g] = std::min(sums_.fewest[g], weigh(r_, found_, waiting_));
-                tasks_.push_back({i, g, begin, waiting_.size()});
-            }
+            radii ? choose_within(t, i, c, radii[t]) : choose_nearest(t, i, c);
             if (t_.units || waiting_.size() > MOST_WAITING) add_up();
             if (t_.units) fold(i);
         }
     }
 
+    void choose_nearest(size_t t, size_t i, size_t c) {
+        for (size_t g = 0; g < n_groups_; ++g) {
+            collect(t, i, c, g);
+            const size_t begin = waiting_.size();
+            sums_.fewest[g] = std::min(sums_.fewest[g], weigh(r_, found_, waiting_));
+            tasks_.push_back({i, g, begin, waiting_.size(), 1});
+        }
+    }
+
+    // Each class that has rows within the radius speaks with their mean: the hits, and the misses by their priors.
+    void choose_within(size_t t, size_t i, size_t c, int64_t radius) {
+        const size_t first_task = tasks_.size();
+        int64_t others = 0;
+        for (size_t g = 0; g < n_groups_; ++g) {
+            const size_t begin = waiting_.size();
+            collect_within(t, i, g, g == c, radius);
+            tasks_.push_back({i, g, begin, waiting_.size(), 0});
+            if (g != c && waiting_.size() > begin) others += k_.weight_of_class[g];
+        }
+        for (size_t g = 0; g < n_groups_; ++g) {
+            Task& task = tasks_[first_task + g];
+            int64_t here = 0;
+            for (size_t j = task.begin; j < task.end; ++j) here += waiting_[j].copies;
+            sums_.fewest[g] = std::min(sums_.fewest[g], here);
+            if (!here) continue;
+            const double share = g == c ? 1 : static_cast<double>(k_.weight_of_class[g]) / static_cast<double>(others);
+            task.factor = share / static_cast<double>(here) * one_;
+            sums_.weight[g] += rounded(static_cast<double>(here) * task.factor);
+        }
+    }
+
+    void collect_within(size_t t, size_t i, size_t g, bool own_class, int64_t radius) {
+        for (const auto& near : search_.near(t, g).finish()) {
+            const auto j = static_cast<uint32_t>(k_.order.row(near.place));
+            bool inside = true;
+            if (k_.filtered && !k_.filter.exact) {   // the filter lets in what may be inside; few may also be outside
+                const auto& slack = k_.filter.slack;
+                const int64_t most = int64_t{near.lowest} + 2 * slack[near.place] + slack[k_.order.place_of[i]];
+                inside = most << k_.filter.shift <= radius || static_cast<int64_t>(distance(i, {0, j, 1})) <= radius;
+            }
+            if (inside) waiting_.push_back({j, t_.weight(j), 1});
+        }
+        const int64_t of_itself = t_.units && own_class ? t_.units[i] - r_.one : 0;
+        if (of_itself > 0 && static_cast<int64_t>(k_.distance_to_itself(i)) <= radius) waiting_.push_back({static_cast<uint32_t>(i), of_itself, 1});
+    }
+
     // With every row a neighbour of equal weight no distance is needed.
     bool needs_distances() const {
-        return r_.weighing != Weighing::equal || r_.places < static_cast<int64_t>(t_.n_rows) || t_.units;
+        return r_.radius || r_.weighing != Weighing::equal || r_.places < static_cast<int64_t>(t_.n_rows) || t_.units;
     }
 
     // So many rows hold the weight of all places, whichever they are.
@@ -129,7 +168,7 @@ private:
             if (k_.filtered && !all_are_in)
                 for (Candidate& candidate : found_) candidate.distance = distance(i, candidate);
         }
-        if (of_itself) found_.push_back({distance_to_itself(i), static_cast<uint32_t>(i), of_itself});
+        if (of_itself) found_.push_back({k_.distance_to_itself(i), static_cast<uint32_t>(i), of_itself});
     }
 
     uint64_t distance(size_t i, const Candidate& candidate) {
@@ -139,15 +178,6 @@ private:
         return std::accumulate(diff_rows_.begin(), diff_rows_.begin() + static_cast<std::ptrdiff_t>(t_.n_features()), uint64_t{0});
     }
 
-    uint64_t distance_to_itself(size_t i) const {
-        uint64_t sum = 0;
-        k_.holes.each(i, [&](size_t s) {
-            const uint32_t d = k_.expected.two(s, k_.class_of(i), k_.class_of(i));
-            sum += r_.euclidean ? square_in_distance(r_, d) : d;
-        });
-        return sum;
-    }
-
     // ------------------------------------------------------------------------------------------------- adding them up
 
     bool plain() const { return !t_.has_unknown() && (r_.diff == DiffKind::linear || !t_.n_numeric); }
@@ -155,7 +185,9 @@ private:
     // What has been found since the last time. Where codes are added as they are, a stripe of columns after the other, so
     // narrow that all rows of it stay in the cache: each is read for many targets.
     void add_up() {
-        if (last_ == Stage::sums) {
+        if (last_ == Stage::sums && r_.radius) {
+            means_.add(tasks_, waiting_, sums_.diffs.data(), r_.rule == Rule::skip ? sums_.known.data() : nullptr);
+        } else if (last_ == Stage::sums) {
             for (size_t part = 0; part < n_parts_; ++part) {
                 factors_[part].reserve(waiting_.size());
                 ones_[part].reserve(waiting_.size());
@@ -304,6 +336,7 @@ private:
     const double one_ = std::ldexp(1.0, r_.bits);             // a weight of 1 in fixed point
     size_t n_groups_, n_parts_;
     Search search_;
+    Means means_;
     BlockSums sums_;
     std::vector<__int128> wide_diffs_, wide_known_, wide_weight_;
     std::vector<size_t> places_;                              // of the targets at hand
@@ -322,18 +355,20 @@ private:
     MismatchCounter<uint16_t> own16_;
 };
 
-// Sums over target rows of one class; `toward` is that class's table of expected diffs, where anything is unknown.
+// Sums over target rows of one class, each with its radius if the recipe has any; `toward` is that class's table of expected diffs, where anything is unknown.
 template <class Search>
-inline BlockSums run_block(const Packed& packed, const int64_t* rows, size_t n_rows, Budget budget, const uint32_t* toward, Stage last) {
+inline BlockSums run_block(const Packed& packed, const int64_t* rows, const int64_t* radii, size_t n_rows, Budget budget,
+                           const uint32_t* toward, Stage last) {
     budget.batch = std::min(budget.batch, n_rows);
     Block<Search> block(packed, budget, toward, last);
-    block.add(rows, n_rows);
+    block.add(rows, radii, n_rows);
     return block.finish();
 }
 
-inline BlockSums run(const Packed& packed, const int64_t* rows, size_t n_rows, Budget budget, const uint32_t* toward, Stage last) {
-    return packed.filtered ? run_block<FilterSearch>(packed, rows, n_rows, budget, toward, last)
-                           : run_block<ExactSearch>(packed, rows, n_rows, budget, toward, last);
+inline BlockSums run(const Packed& packed, const int64_t* rows, const int64_t* radii, size_t n_rows, Budget budget,
+                     const uint32_t* toward, Stage last) {
+    return packed.filtered ? run_block<FilterSearch>(packed, rows, radii, n_rows, budget, toward, last)
+                           : run_block<ExactSearch>(packed, rows, radii, n_rows, budget, toward, last);
 }
 
 }  // namespace nearhit

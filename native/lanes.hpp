@@ -34,6 +34,7 @@ inline Vec load(const uint32_t* p) { return _mm512_loadu_si512(p); }
 inline void store(uint32_t* p, Vec a) { _mm512_storeu_si512(p, a); }
 inline Vec all(uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); }
 inline Vec add(Vec a, Vec b) { return _mm512_add_epi32(a, b); }
+inline Vec subtract(Vec a, Vec b) { return _mm512_sub_epi32(a, b); }
 inline Vec times(Vec a, Vec b) { return _mm512_mullo_epi32(a, b); }
 inline Vec both(Vec a, Vec b) { return _mm512_and_si512(a, b); }
 inline Vec smaller(Vec a, Vec b) { return _mm512_min_epi32(a, b); }
@@ -43,6 +44,10 @@ inline Vec add_bits(Vec acc, Vec a) { return _mm512_add_epi32(acc, _mm512_popcnt
 // acc - 2 * (the smaller of each pair of 16-bit halves)
 inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
     return _mm512_dpwssd_epi32(acc, _mm512_min_epi16(a, b), _mm512_set1_epi16(-2));
+}
+inline Vec minus_twice_min32(Vec acc, Vec a, Vec b) {
+    const __m512i least = _mm512_min_epu32(a, b);
+    return _mm512_sub_epi32(_mm512_sub_epi32(acc, least), least);
 }
 inline Vec add_unequal8(Vec acc, Vec a, Vec b) {
     const __m512i unequal = _mm512_min_epu8(_mm512_xor_si512(a, b), _mm512_set1_epi8(1));
@@ -70,6 +75,7 @@ inline Vec load(const uint32_t* p) { return _mm256_loadu_si256(reinterpret_cast<
 inline void store(uint32_t* p, Vec a) { _mm256_storeu_si256(reinterpret_cast<__m256i*>(p), a); }
 inline Vec all(uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); }
 inline Vec add(Vec a, Vec b) { return _mm256_add_epi32(a, b); }
+inline Vec subtract(Vec a, Vec b) { return _mm256_sub_epi32(a, b); }
 inline Vec times(Vec a, Vec b) { return _mm256_mullo_epi32(a, b); }
 inline Vec both(Vec a, Vec b) { return _mm256_and_si256(a, b); }
 inline Vec smaller(Vec a, Vec b) { return _mm256_min_epi32(a, b); }
@@ -89,6 +95,10 @@ inline Vec add_bits(Vec acc, Vec a) {  // bits of each nibble by table
 }
 inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
     return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_min_epi16(a, b), _mm256_set1_epi16(-2)));
+}
+inline Vec minus_twice_min32(Vec acc, Vec a, Vec b) {
+    const __m256i least = _mm256_min_epu32(a, b);
+    return _mm256_sub_epi32(_mm256_sub_epi32(acc, least), least);
 }
 inline Vec add_unequal8(Vec acc, Vec a, Vec b) {
     return sum_of_bytes(acc, _mm256_min_epu8(_mm256_xor_si256(a, b), _mm256_set1_epi8(1)));
@@ -116,6 +126,7 @@ inline Vec load(const uint32_t* p) { return _mm_loadu_si128(reinterpret_cast<con
 inline void store(uint32_t* p, Vec a) { _mm_storeu_si128(reinterpret_cast<__m128i*>(p), a); }
 inline Vec all(uint32_t x) { return _mm_set1_epi32(static_cast<int>(x)); }
 inline Vec add(Vec a, Vec b) { return _mm_add_epi32(a, b); }
+inline Vec subtract(Vec a, Vec b) { return _mm_sub_epi32(a, b); }
 inline Vec times(Vec a, Vec b) {  // no 32-bit product before SSE4.1: even and odd lanes apart
     const __m128i even = _mm_mul_epu32(a, b);
     const __m128i odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
@@ -141,6 +152,12 @@ inline Vec add_bits(Vec acc, Vec a) {  // bits of pairs, of nibbles, of bytes
 }
 inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
     return _mm_add_epi32(acc, _mm_madd_epi16(_mm_min_epi16(a, b), _mm_set1_epi16(-2)));
+}
+inline Vec minus_twice_min32(Vec acc, Vec a, Vec b) {  // only signed numbers are compared here
+    const __m128i sign = _mm_set1_epi32(static_cast<int>(1u << 31));
+    const __m128i second = _mm_cmpgt_epi32(_mm_xor_si128(a, sign), _mm_xor_si128(b, sign));
+    const __m128i least = _mm_or_si128(_mm_and_si128(second, b), _mm_andnot_si128(second, a));
+    return _mm_sub_epi32(_mm_sub_epi32(acc, least), least);
 }
 inline Vec add_unequal8(Vec acc, Vec a, Vec b) {
     return sum_of_bytes(acc, _mm_min_epu8(_mm_xor_si128(a, b), _mm_set1_epi8(1)));
@@ -178,6 +195,7 @@ inline Vec load(const uint32_t* p) { return each([&](int l) { return p[l]; }); }
 inline void store(uint32_t* p, Vec a) { std::memcpy(p, a.v, sizeof a.v); }
 inline Vec all(uint32_t x) { return each([&](int) { return x; }); }
 inline Vec add(Vec a, Vec b) { return each([&](int l) { return a.v[l] + b.v[l]; }); }
+inline Vec subtract(Vec a, Vec b) { return each([&](int l) { return a.v[l] - b.v[l]; }); }
 inline Vec times(Vec a, Vec b) { return each([&](int l) { return a.v[l] * b.v[l]; }); }
 inline Vec both(Vec a, Vec b) { return each([&](int l) { return a.v[l] & b.v[l]; }); }
 inline Vec smaller(Vec a, Vec b) {
@@ -195,6 +213,9 @@ inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
         for (int h = 0; h < 2; ++h) sum += half(a.v[l], h) < half(b.v[l], h) ? half(a.v[l], h) : half(b.v[l], h);
         return acc.v[l] - 2u * static_cast<uint32_t>(sum);
     });
+}
+inline Vec minus_twice_min32(Vec acc, Vec a, Vec b) {
+    return each([&](int l) { return acc.v[l] - 2 * (a.v[l] < b.v[l] ? a.v[l] : b.v[l]); });
 }
 template <int WIDTH> inline Vec add_unequal(Vec acc, Vec a, Vec b) {
     return each([&](int l) {

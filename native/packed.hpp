@@ -1,6 +1,8 @@
 // A table as the searches want it: rows in panels, columns packed, what is expected of unknown values.
 #pragma once
+#include "columns.hpp"
 #include "exact.hpp"
+#include "tile.hpp"
 
 namespace nearhit::NEARHIT_ISA {
 
@@ -21,18 +23,44 @@ struct Holes {
     }
 };
 
+// All columns packed in one unit, so that sums over them are distances in that unit: the filter's, or full codes modulo
+// 2^32. A sum starts from what is known of the row it goes to, and leaves the target's own sum out.
+struct Layer {
+    std::vector<Part> parts;
+    uint32_t times = 1;                  // what a mismatch adds
+    std::vector<uint32_t> own;           // per place: the sum of its numbers
+    std::vector<uint32_t> starts;        // per place: the same less its slack; padding is far away
+    Buffer<uint32_t> kept;               // [place][place]: distances, once all of them are kept (pairs.hpp)
+    bool is_kept = false;
+
+    void reserve(size_t n_panels) {
+        own.assign(n_panels * PANEL, 0);
+        starts.assign(n_panels * PANEL, FAR);
+        for (Part& part : parts) part.reserve(n_panels);
+    }
+};
+
 class Packed {
 public:
     Packed(const TableView& table, const RecipeView& recipe, size_t n_classes)
         : t(table), r(recipe), order(t, n_classes, filters() && boxes_may_pay(t)), expected(t, r, n_classes),
-          holes(t, expected), filtered(filters()) {
+          holes(t, expected), filtered(filters()), weight_of_class(n_classes, 0) {
+        for (size_t i = 0; i < t.n_rows; ++i) weight_of_class[class_of(i)] += t.weight(i);
         if (filtered) {
             filter = make_filter(t, r, order.n_places());
-            parts = make_parts(t, expected.features(), order.n_panels());
+            coarse.times = filter.mismatch;
+            coarse.parts = make_parts(t, Form::numeric16, expected.features());
+            coarse.reserve(order.n_panels());
             if (boxes_may_pay(t)) boxes.reserve(t.n_numeric, order.n_panels());
+            if (r.radius && !filter.exact) {
+                full.times = r.mismatch;
+                full.parts = make_parts(t, Form::codes32, expected.features());
+                full.reserve(order.n_panels());
+            }
         } else {
             code_panels = CodePanels(t, order.n_panels());
         }
+        if (r.radius && !t.has_unknown() && !t.units) columns = FewValues(t, order.n_places());
     }
     Packed(const Packed&) = delete;
 
@@ -40,7 +68,10 @@ public:
     void prepare(size_t i, size_t n) {
         const auto share = [=](size_t of) { return std::pair(of * i / n, of * (i + 1) / n); };
         for (auto [s, stop] = share(expected.size()); s < stop; ++s) expected.learn_column(s);
-        for (auto [p, stop] = share(order.n_panels()); p < stop; ++p) filtered ? pack(p) : code_panels.pack(t, order, p);
+        for (auto [p, stop] = share(order.n_panels()); p < stop; ++p) {
+            filtered ? pack(p) : code_panels.pack(t, order, p);
+            for (size_t group = 2 * p; group < 2 * p + 2 && columns.n_values; ++group) columns.pack(t, order, group);
+        }
     }
 
     size_t n_groups() const {
@@ -52,24 +83,35 @@ public:
         return r.grouping == Grouping::everyone || target_class == other_class ? 0 : 1;
     }
 
-    // What an unknown value of a row of class c differs by from every row, [panel][slot][64]. The filter wants it in its
-    // units and less what the packed columns, where an unknown code is 0, have added already.
-    std::vector<uint32_t> toward(size_t c) const {
+    size_t panels_at_a_time() const { return boxes.exist() ? BOXES : std::min(panels_of_a_chunk(coarse.parts), order.n_panels()); }
+
+    // What an unknown value of a row of class c differs by from every row, [panel][slot][64]. A layer wants it in its units
+    // and less what the packed columns, where an unknown code is 0, have added already; null is for exact distances.
+    std::vector<uint32_t> toward(size_t c, const Layer* layer) const {
         std::vector<uint32_t> table(order.n_places() * expected.size(), 0);
         for (size_t place = 0; place < order.n_places(); ++place) {
             if (!order.is_row(place)) continue;
             uint32_t* to = table.data() + place / PANEL * expected.size() * PANEL + place % PANEL;
             for (size_t s = 0; s < expected.size(); ++s) {
                 const uint32_t diff = expected_diff(s, order.row(place), c);
-                to[s * PANEL] = filtered ? in_filter_units(s, order.row(place), diff) : diff;
+                to[s * PANEL] = layer ? in_units(*layer, s, order.row(place), diff) : diff;
             }
         }
         return table;
     }
     // The same from one row of its own, known values only: for rows that have holes where it has none.
-    uint32_t from_known(size_t s, size_t row, size_t c) const {
+    uint32_t from_known(const Layer& layer, size_t s, size_t row, size_t c) const {
         if (!t.known(row, expected.feature(s))) return 0;
-        return in_filter_units(s, row, expected_diff(s, row, c));
+        return in_units(layer, s, row, expected_diff(s, row, c));
+    }
+    // Between two copies of a row only unknown values differ.
+    uint64_t distance_to_itself(size_t row) const {
+        uint64_t sum = 0;
+        holes.each(row, [&](size_t s) {
+            const uint32_t d = expected.two(s, class_of(row), class_of(row));
+            sum += r.euclidean ? square_in_distance(r, d) : d;
+        });
+        return sum;
     }
     // The diff between a row and an unknown value of a row of class c.
     uint32_t expected_diff(size_t s, size_t row, size_t c) const {
@@ -83,22 +125,38 @@ public:
     Expected expected;
     const Holes holes;
     const bool filtered;                 // complete or not, numbers with linear diffs and the Manhattan metric; or no numbers
+    std::vector<int64_t> weight_of_class;
     Filter filter;
-    std::vector<Part> parts;
+    Layer coarse, full;                  // in filter units; full codes, only for means of distances
     Boxes boxes;
     CodePanels code_panels;
+    FewValues columns;                   // only for members with a radius
 
 private:
     bool filters() const {
         if (t.n_numeric == 0 && !t.has_unknown()) return true;
+        // Sums of full codes are known modulo 2^32: the filter must tell the rest, so its slack must stay under 2^31.
+        if (r.radius && t.n_features() >= MOST_COLUMNS_OF_MEANS) return false;
         return !r.euclidean && (r.diff == DiffKind::linear || t.n_numeric == 0);
     }
 
     void pack(size_t p) {
         for (size_t place = p * PANEL; place < (p + 1) * PANEL; ++place)
-            if (order.is_row(place)) measure_row(t, r, order.row(place), place, filter);
-        for (Part& part : parts) pack_panel(t, filter, order, part, p);
+            if (order.is_row(place)) sum_up(order.row(place), place);
+        for (Layer* layer : {&coarse, &full})
+            for (Part& part : layer->parts) pack_panel(t, filter, order, part, p);
         if (boxes.exist()) fit_box(p);
+    }
+
+    // What the distances of a row start from, in each layer.
+    void sum_up(size_t row, size_t place) {
+        const uint32_t* codes = t.numeric + row * t.n_numeric;
+        if (!filter.exact) {
+            for (size_t a = 0; a < t.n_numeric; ++a) coarse.own[place] += static_cast<uint32_t>(filter.centred(codes[a]));
+            filter.slack[place] = measure_slack(t, r, row, filter);
+        }
+        coarse.starts[place] = coarse.own[place] - static_cast<uint32_t>(filter.slack[place]);
+        if (!full.parts.empty()) full.starts[place] = full.own[place] = std::accumulate(codes, codes + t.n_numeric, 0u);
     }
 
     void fit_box(size_t p) {
@@ -116,12 +174,14 @@ private:
                                            filter.slack.begin() + static_cast<std::ptrdiff_t>((p + 1) * PANEL));
     }
 
-    uint32_t in_filter_units(size_t s, size_t row, uint32_t diff) const {
+    uint32_t in_units(const Layer& layer, size_t s, size_t row, uint32_t diff) const {
         const size_t a = expected.feature(s);
         const uint32_t code = t.code(row, a);
-        const uint32_t added = a < t.n_numeric ? filter.quantum(code) : code ? filter.mismatch : 0;
-        return filter.quantum(diff) - added;
+        const auto unit = [&](uint32_t x) { return &layer == &full ? x : filter.quantum(x); };
+        return unit(diff) - (a < t.n_numeric ? unit(code) : code ? layer.times : 0);
     }
+
+    static constexpr size_t MOST_COLUMNS_OF_MEANS = 32'000;
 };
 
 }  // namespace nearhit

@@ -1,8 +1,8 @@
 // The layout that the tile kernels read: rows sorted by class, each class padded to whole panels of 64 rows, and
 // every panel stored [group][word][64 rows], one 32-bit word per row.
 //
-// A group is 2 numeric columns of 16 bits, 32 columns of 1 to 4 bit planes, 4 columns of bytes, 2 of 16-bit codes, or
-// one column with unknown values.
+// A group is 2 numeric columns of 16 bits, 32 columns of 1 to 4 bit planes, 4 columns of bytes, 2 of 16-bit codes, one
+// column with unknown values, or one numeric column of full codes. (`overlap` is for columns in panels: radius.hpp.)
 #pragma once
 #include <algorithm>
 #include <vector>
@@ -45,13 +45,13 @@ struct Order {
     bool is_row(size_t place) const { return row_of[place] >= 0; }
 };
 
-enum class Form : int { numeric16, planes1, planes2, planes3, planes4, bytes8, words16, holes };
+enum class Form : int { numeric16, planes1, planes2, planes3, planes4, bytes8, words16, holes, codes32, overlap };
 
 constexpr int words_of(Form form) {
     return form >= Form::planes1 && form <= Form::planes4 ? static_cast<int>(form) : 1;
 }
 constexpr size_t columns_per_group(Form form) {
-    if (form == Form::holes) return 1;
+    if (form == Form::holes || form == Form::codes32) return 1;
     if (form == Form::bytes8) return 4;
     return form == Form::numeric16 || form == Form::words16 ? 2 : 32;
 }
@@ -83,8 +83,6 @@ struct Filter {
     uint32_t mismatch = 1;               // in filter units
     bool exact = true;                   // distances are counts of mismatches: nothing is rounded
     std::vector<int32_t> slack;          // per place: the sum of |code - q * 2^shift|, in filter units, rounded up
-    std::vector<int32_t> sum;            // per place: the sum of q, centred
-    std::vector<int32_t> start;          // per place: sum - slack, what a distance to that place starts from
 
     uint32_t quantum(uint32_t code) const {
         return static_cast<uint32_t>((uint64_t{code} + (uint64_t{1} << (shift - 1))) >> shift);
@@ -98,8 +96,6 @@ inline Filter make_filter(const TableView& t, const RecipeView& r, size_t n_plac
     Filter f;
     f.exact = t.n_numeric == 0 && !t.has_unknown();
     f.slack.assign(n_places, 0);
-    f.sum.assign(n_places, 0);
-    f.start.assign(n_places, FAR);
     if (f.exact) return f;
     // A distance in filter units, with three times the slack of a row, must stay under FAR.
     while (((uint64_t{1} << (31 - f.shift)) + 4) * t.n_features() >= FAR) ++f.shift;
@@ -107,23 +103,15 @@ inline Filter make_filter(const TableView& t, const RecipeView& r, size_t n_plac
     return f;
 }
 
-// How far rounding can move the distances of one row, and where they start.
-inline void measure_row(const TableView& t, const RecipeView& r, size_t row, size_t place, Filter& f) {
-    if (!f.exact) {
-        const uint32_t* codes = t.numeric + row * t.n_numeric;
-        uint64_t off = apart(r.mismatch, f.mismatch << f.shift) * uint64_t{t.n_nominal};
-        int64_t sum = 0;
-        for (size_t a = 0; a < t.n_numeric; ++a) {
-            off += apart(codes[a], f.quantum(codes[a]) << f.shift);
-            sum += f.centred(codes[a]);
-        }
-        // The expected diff of an unknown cell is rounded to half a unit.
-        if (t.has_unknown())
-            for (size_t a = 0; a < t.n_features(); ++a) off += t.known(row, a) ? 0 : uint64_t{1} << (f.shift - 1);
-        f.slack[place] = static_cast<int32_t>((off + (uint64_t{1} << f.shift) - 1) >> f.shift);
-        f.sum[place] = static_cast<int32_t>(sum);
-    }
-    f.start[place] = f.sum[place] - f.slack[place];
+// How far rounding can move the distances of one row.
+inline int32_t measure_slack(const TableView& t, const RecipeView& r, size_t row, const Filter& f) {
+    const uint32_t* codes = t.numeric + row * t.n_numeric;
+    uint64_t off = apart(r.mismatch, f.mismatch << f.shift) * uint64_t{t.n_nominal};
+    for (size_t a = 0; a < t.n_numeric; ++a) off += apart(codes[a], f.quantum(codes[a]) << f.shift);
+    // The expected diff of an unknown cell is rounded to half a unit.
+    if (t.has_unknown())
+        for (size_t a = 0; a < t.n_features(); ++a) off += t.known(row, a) ? 0 : uint64_t{1} << (f.shift - 1);
+    return static_cast<int32_t>((off + (uint64_t{1} << f.shift) - 1) >> f.shift);
 }
 
 // ------------------------------------------------------------------------------------------------------- packing
@@ -146,6 +134,10 @@ inline void pack_group(const TableView& t, const Filter& f, const Part& part, si
     const size_t* columns = part.columns.data() + first;
     if (part.form == Form::holes) {
         out[0] = t.known(row, columns[0]) ? 0 : ~0u;
+        return;
+    }
+    if (part.form == Form::codes32) {
+        out[0] = t.numeric[row * t.n_numeric + columns[0]];
         return;
     }
     if (part.form == Form::numeric16) {
@@ -188,8 +180,8 @@ inline void pack_panel(const TableView& t, const Filter& f, const Order& order, 
         }
 }
 
-// The columns by form; holes come last, because what they add depends on the class.
-inline std::vector<Part> make_parts(const TableView& t, const std::vector<size_t>& with_holes, size_t n_panels) {
+// The columns by form, numbers as `numbers`; holes come last, because what they add depends on the class.
+inline std::vector<Part> make_parts(const TableView& t, Form numbers, const std::vector<size_t>& with_holes) {
     std::vector<Part> parts;
     const auto part_of = [&](Form form) -> Part& {
         for (Part& part : parts)
@@ -197,10 +189,9 @@ inline std::vector<Part> make_parts(const TableView& t, const std::vector<size_t
         parts.push_back({form, {}, 0, {}});
         return parts.back();
     };
-    for (size_t a = 0; a < t.n_numeric; ++a) part_of(Form::numeric16).columns.push_back(a);
+    for (size_t a = 0; a < t.n_numeric; ++a) part_of(numbers).columns.push_back(a);
     for (size_t a = 0; a < t.n_nominal; ++a) part_of(form_for(t.n_codes[a])).columns.push_back(a);
     for (size_t a : with_holes) part_of(Form::holes).columns.push_back(a);
-    for (Part& part : parts) part.reserve(n_panels);
     return parts;
 }
 

@@ -49,6 +49,7 @@ struct RecipeView {
     Weighing weighing;
     Rule rule;
     bool euclidean, ties_first, counts_places, whole_weights;
+    bool radius;                         // neighbours are all rows within the radius of their target
     int square_shift;                    // bits that squares lose in Euclidean distances
     int power;                           // of the inverse distance
     int bits;                            // fixed-point digits of the sums

@@ -87,10 +87,17 @@ public:
     void start(size_t k, Distance own_slack) {
         twice_own_slack_ = 2 * own_slack;
         limit_ = NEVER;
+        counts_ = true;
         tidy_at_ = FIRST_TIDY;
         highest_.start(k);
         candidates_.clear();
         if (candidates_.capacity() == 0) candidates_.reserve(std::min<size_t>(4 * k + 16, FIRST_TIDY));
+    }
+    // All up to a limit, however many.
+    void start_within(Distance limit) {
+        start(0, 0);
+        limit_ = limit;
+        counts_ = false;
     }
     Distance limit() const { return limit_; }
     size_t n_candidates() const { return candidates_.size(); }
@@ -100,6 +107,7 @@ public:
     void offer(Distance lowest, Distance slack, uint32_t place) {
         if (lowest > limit_) return;
         candidates_.push_back({lowest, place});
+        if (!counts_) return;
         if (!highest_.add(lowest + 2 * slack)) return;
         if (highest_.full()) cap(highest_.largest());
         if (candidates_.size() >= tidy_at_) tidy();
@@ -119,6 +127,7 @@ private:
     }
 
     Distance twice_own_slack_ = 0, limit_ = 0;
+    bool counts_ = true;                         // whether only the k nearest are wanted
     size_t tidy_at_ = 0;
     Smallest<Distance> highest_;                 // of the largest possible distances
     std::vector<Candidate> candidates_;
@@ -126,6 +135,9 @@ private:
 
 struct Candidate { uint64_t distance; uint32_t row; int64_t copies; };
 struct Neighbour { uint32_t row; int64_t copies; double weight; };   // the weight of one copy
+// A target and its neighbours in one group, found and waiting to be added: a stretch of a list. With a radius, what the
+// sum of their diffs is multiplied by.
+struct Task { size_t row, group, begin, end; double factor; };
 
 // What the places from `before` to `after` weigh together, before normalisation.
 inline double weight_of_places(const RecipeView& r, int64_t before, int64_t after, uint64_t distance, bool nearest_at_0) {

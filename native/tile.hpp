@@ -3,6 +3,7 @@
 //
 //     numeric:  sum |x - y| = sum x + sum y - 2 sum min(x, y)      two 16-bit columns per lane, exact modulo 2^32
 //     nominal:  number of columns that differ, by bit planes and population count, or by bytes
+//     full:     the same identity on 32-bit codes, modulo 2^32, for mean distances
 //     holes:    what an unknown value of the row is expected to differ by from the target's, less what it was taken for
 //
 // The last pass over a panel does not write its sums: they are compared with a bound per target while they are in
@@ -29,6 +30,8 @@ template <Form FORM, size_t W> [[gnu::always_inline]] inline Vec step(Vec acc, c
     else if constexpr (FORM == Form::bytes8) return add_unequal8(acc, a[0], b[0]);
     else if constexpr (FORM == Form::words16) return add_unequal16(acc, a[0], b[0]);
     else if constexpr (FORM == Form::holes) return add(acc, both(a[0], b[0]));
+    else if constexpr (FORM == Form::codes32) return minus_twice_min32(acc, a[0], b[0]);
+    else if constexpr (FORM == Form::overlap) return add_bits(acc, both(a[0], b[0]));
     else {
         Vec unequal = differ(a[0], b[0]);
         if constexpr (W > 1) unequal = or_differ(unequal, a[1], b[1]);
@@ -38,22 +41,23 @@ template <Form FORM, size_t W> [[gnu::always_inline]] inline Vec step(Vec acc, c
     }
 }
 
-// Target words, laid out [tile][group][word][targets of a tile] so that a tile reads them in order.
+// Target words, laid out [tile][group][word][targets of a tile] so that a tile reads them in order. All targets at once,
+// because those of one panel stand beside each other there: with wide rows it is read from memory.
 inline void gather_targets(const Part& part, const size_t* places, size_t n, std::vector<uint32_t>& out) {
     const size_t words = part.n_groups * static_cast<size_t>(words_of(part.form));
     const auto width = static_cast<size_t>(tile_of(part.form).targets);
     const size_t tiles = (n + width - 1) / width;
     out.resize(tiles * words * width);
-    for (size_t k = 0; k < tiles; ++k) {
-        const uint32_t* from[MOST_TARGETS_OF_A_TILE];
-        for (size_t i = 0; i < width; ++i) {
-            const size_t place = places[std::min(k * width + i, n - 1)];   // a short last tile repeats its last target
-            from[i] = part.panel(place / PANEL) + place % PANEL;
-        }
-        uint32_t* to = out.data() + k * words * width;
-        for (size_t w = 0; w < words; ++w)
-            for (size_t i = 0; i < width; ++i) *to++ = from[i][w * PANEL];
+    std::vector<const uint32_t*> from;
+    for (size_t i = 0; i < tiles * width; ++i) {
+        const size_t place = places[std::min(i, n - 1)];       // a short last tile repeats its last target
+        from.push_back(part.panel(place / PANEL) + place % PANEL);
     }
+    for (size_t w = 0; w < words; ++w)
+        for (size_t k = 0; k < tiles; ++k) {
+            uint32_t* to = out.data() + (k * words + w) * width;
+            for (size_t i = 0; i < width; ++i) to[i] = from[k * width + i][w * PANEL];
+        }
 }
 
 // One pass of a tile over a panel: what its sums start from and what becomes of them.
@@ -70,7 +74,7 @@ struct Pass {
 template <Form FORM, class Found>
 inline void tile(const uint32_t* targets, const uint32_t* panel, size_t n_groups, const Pass& pass, Found&& found) {
     constexpr int W = words_of(FORM), T = tile_of(FORM).targets, V = tile_of(FORM).vectors;
-    constexpr bool PLAIN = FORM == Form::numeric16 || FORM == Form::holes;
+    constexpr bool PLAIN = FORM == Form::numeric16 || FORM == Form::holes || FORM == Form::codes32 || FORM == Form::overlap;
     for (int start = 0; start < PANEL; start += V * LANES) {
         const auto sum_at = [&](auto t, auto v) { return pass.sums + static_cast<size_t>(t) * pass.stride + start + v * LANES; };
         const auto begin = [&](auto t, auto v) { return load(pass.starts ? pass.starts + start + v * LANES : sum_at(t, v)); };

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from nearhit import recipes
 from nearhit.engines import InLine
 from nearhit.intake import Columns, NominalBlock, NumericBlock
+from nearhit.kernels.native import is_filtered
 from nearhit.recipes import Diff, DistanceWeights, EqualWeights, RankWeights
 from nearhit.score import score
-from nearhit.sweep import Sums, make_plan, sweep
+from nearhit.sweep import Sums, find_radii, make_plan, sweep
 from nearhit.table import make_table
 
 # around a vector's width, a panel of 64 rows and a batch of 48 target rows
@@ -126,18 +127,35 @@ def _recipes(draw, ties):
     )
 
 
+@st.composite
+def radius_recipes(draw):
+    return recipes.Recipe(
+        "generated",
+        k=None,
+        radius=draw(st.sampled_from(["mean", "own mean"])),
+        diff=draw(st.sampled_from([Diff(), Diff(), Diff("squared"), Diff("ramp")])),
+        unknown=draw(st.sampled_from(["uniform", "skip", "expected"])),
+    )
+
+
 def usable(recipe, table):
     """Ties by row order have no meaning for weighted rows; one row has no neighbour."""
     return table.n_rows > 1 and not (recipe.ties == "first" and table.weights is not None)
 
 
-def sums_of(recipe, table, kernel, engine=None, rows_per_block=512, targets=None, pair_bytes=PAIR_BYTES):
+def sums_of(recipe, table, kernel, engine=None, rows_per_block=512, targets=None, pair_bytes=PAIR_BYTES, keep=False):
     rows = np.arange(table.n_rows) if targets is None else np.sort(targets)
     engine = engine or InLine()
-    handle = kernel.load(table, recipe, pair_bytes, engine)
+    handle = kernel.load(table, recipe, pair_bytes, engine, keep=keep)
+    radii = find_radii(recipe, table, rows, kernel, handle, engine) if recipe.radius else None
     sums = Sums.zeros(recipe, table)
-    sweep(sums, make_plan(table, handle.in_order(rows), rows_per_block).blocks, kernel, handle, engine)
+    sweep(sums, make_plan(table, handle.in_order(rows), rows_per_block).blocks, kernel, handle, engine, radii)
     return sums
+
+
+def keeps(recipe, table):
+    """Whether the native kernels can keep the distances of all pairs."""
+    return is_filtered(table, recipe) and not table.has_unknown
 
 
 def weights_of(recipe, table, kernel, **how):

@@ -18,13 +18,13 @@ from nearhit.progress import progress
 from nearhit.recipes import Recipe
 from nearhit.score import add_by_size, score
 from nearhit.settings import choose_kernel, get_config
-from nearhit.sweep import NEVER, Sums, bytes_of_sums, hit_group, make_plan, n_groups, sweep
+from nearhit.sweep import NEVER, Sums, bytes_of_sums, find_radii, hit_group, make_plan, n_groups, sweep
 from nearhit.table import Classes, Table, make_target
 
 #: rough speeds, only to size blocks: features of pairs per second and thread, and pairs per second
 FILTER_SPEED, EXACT_SPEED, REFERENCE_SPEED, PAIR_SPEED = 1e11, 8e9, 2e6, 2e9
 #: short enough for Ctrl-C to be heard within a second
-SECONDS_PER_BLOCK = 0.1
+SECONDS_PER_BLOCK = 0.25
 #: below this, threads cost more than they bring
 SECONDS_WORTH_THREADS = 0.001
 #: above this a first batch is timed, to size the blocks by it: ties, k and scores cost what no formula foresees
@@ -32,6 +32,8 @@ SECONDS_WORTH_A_PROBE = 0.2
 BLOCKS_PER_THREAD = 4
 CELLS_WORTH_THREADS = 500_000
 LARGEST_SUMS = 4 * 2**30
+#: the share of the bound on pair storage that kept distances may take
+MOST_TO_KEEP = 0.75
 ROWS_OF_A_BATCH = 48
 
 
@@ -67,16 +69,19 @@ def fit_recipe(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | Non
     rows = np.arange(table.n_rows) if targets is None else np.sort(targets)
     seconds = _guess_seconds_per_row(recipe, table, kernel)
     threads = 1 if seconds * len(rows) < SECONDS_WORTH_THREADS else count_threads(options.n_jobs)
-    threads, pair_bytes = _share_pair_memory(table, threads)
-    handle = kernel.load(table, recipe, pair_bytes, choose_engine(threads, threads))
+    keeps = kernel.bytes_to_keep(table, recipe, len(rows))
+    keeps = keeps if keeps <= get_config()["pair_memory"] * MOST_TO_KEEP else 0
+    threads, pair_bytes = _share_pair_memory(table, threads, keeps)
+    handle = kernel.load(table, recipe, pair_bytes, choose_engine(threads, threads), keep=keeps > 0)
+    radii = find_radii(recipe, table, rows, kernel, handle, choose_engine(threads, threads)) if recipe.radius else None
     sums, waiting = Sums.zeros(recipe, table), handle.in_order(rows)
     if seconds * len(rows) > SECONDS_WORTH_A_PROBE:
         first = make_plan(table, waiting, _rows_in_time(seconds, ROWS_OF_A_BATCH)).blocks[0]
-        seconds = _time(lambda: sweep(sums, [first], kernel, handle, InLine())) / len(first)
+        seconds = _time(lambda: sweep(sums, [first], kernel, handle, InLine(), radii)) / len(first)
         waiting = waiting[~np.isin(waiting, first)]
     plan = make_plan(table, waiting, _rows_per_block(seconds, len(waiting), threads))
     with progress(options.title, len(plan.blocks), seconds * len(rows) / threads, options.verbose) as report:
-        sweep(sums, plan.blocks, kernel, handle, choose_engine(threads, len(plan.blocks), report))
+        sweep(sums, plan.blocks, kernel, handle, choose_engine(threads, len(plan.blocks), report), radii)
     one = 1 if table.weights is None else table.weights.one
     weight_of_targets = float(table.units()[rows].sum())
     weights = score(sums, recipe, table, weight_of_targets)
@@ -128,9 +133,9 @@ def _refuse_too_many_classes(recipe: Recipe, table: Table) -> None:
         )
 
 
-def _share_pair_memory(table: Table, threads: int) -> tuple[int, int]:
+def _share_pair_memory(table: Table, threads: int, keeps: int) -> tuple[int, int]:
     """Fewer threads where the bound on pair storage does not feed all; an error where it does not feed one."""
-    bound = get_config()["pair_memory"]
+    bound = get_config()["pair_memory"] - keeps
     one_row = bytes_for_one_row(table.n_rows)
     if one_row > bound:
         raise ValueError(

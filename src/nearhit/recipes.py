@@ -17,6 +17,7 @@ Ties = Literal["share", "first"]
 DiffKind = Literal["linear", "squared", "ramp"]
 Metric = Literal["manhattan", "euclidean"]
 Miss = Literal["prior over others", "prior as printed", "equal"]
+Radius = Literal["mean", "own mean"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +77,10 @@ class Recipe:
         How much the misses of a class weigh: P(C)/(1 - P(class of the target)), P(C) as printed in 1994, or all alike.
     hits
         False leaves the hits out of the score (contextual merit).
+    radius
+        Instead of the k nearest, all rows that are nearer than the mean distance of all pairs (SURF), or than the
+        target's own mean less half a standard deviation (MultiSURF). Each class that has rows there speaks with their
+        mean, the misses of class C by P(C) among the classes present.
     """
 
     name: str
@@ -88,8 +93,11 @@ class Recipe:
     ties: Ties = "share"
     miss: Miss = "prior over others"
     hits: bool = True
+    radius: Radius | None = None
 
     def __post_init__(self) -> None:
+        if self.radius:
+            self._check_radius()
         if self.k is not None and self.k < 1:
             raise ValueError(f'n_neighbors must be an integer of at least 1 or "all"; got {self.k}.')
         if self.grouping == "everyone" and not self.hits:
@@ -97,8 +105,22 @@ class Recipe:
                 f"{self.name}: a numeric target has no hits to leave out (grouping 'everyone', hits=False)."
             )
 
+    def _check_radius(self) -> None:
+        if self.k is not None or not isinstance(self.weights, EqualWeights) or self.grouping != "each class":
+            raise ValueError(
+                f'{self.name}: radius "{self.radius}" takes all rows of each class within it, alike: not with '
+                f"k={self.k}, {self.weights} or grouping '{self.grouping}'."
+            )
+        if self.metric != "manhattan":
+            raise ValueError(
+                f"{self.name}: a radius is a mean of distances, and means of roots are not exact; "
+                f'got metric="{self.metric}", use "manhattan".'
+            )
+
 
 RELIEFF = Recipe("ReliefF")
+SURF = Recipe("SURF", k=None, radius="mean")
+MULTISURF = Recipe("MultiSURF", k=None, radius="own mean")
 RRELIEFF = Recipe("RReliefF", grouping="everyone", k=70, weights=RankWeights(20.0))
 
 #: Kira and Rendell 1992: nearest hit, nearest miss, squared diff. Two classes.

@@ -58,7 +58,7 @@ def class_coefficients(recipe: Recipe, table: Table) -> FloatArray:
     """How much the mean diff to a group counts, by class of the target row (SPEC.md section 3)."""
     n_classes, groups = n_groups(recipe, table)
     weight = _class_weights(table)
-    if recipe.miss == "equal":
+    if recipe.miss == "equal" or recipe.radius:  # with a radius, priors depend on who is there: kernels know
         return np.ones((n_classes, groups))
     total = weight.sum()
     others = total - weight[:, None] if recipe.miss == "prior over others" else np.full((n_classes, 1), total)

@@ -22,6 +22,8 @@ LIMB_BITS = 32
 NEVER = np.iinfo(np.int64).max
 #: targets of one block; bounds a block's sums to 64 bits (fraction_bits)
 LARGEST_BLOCK = 512
+#: targets of a block whose mean distances are measured: little enough for Ctrl-C
+ROWS_TO_MEASURE = 96
 IntArray = npt.NDArray[np.int64]
 
 
@@ -125,9 +127,58 @@ def make_plan(table: Table, rows: npt.NDArray[np.intp], rows_per_block: int) -> 
     return Plan(tuple(some[i : i + size] for some in by_class for i in range(0, len(some), size)))
 
 
-def sweep(sums: Sums, blocks: Iterable[npt.NDArray[np.intp]], kernel: Any, handle: Any, engine: Any) -> None:
-    """Run a loaded table and its recipe over blocks of target rows, and add up."""
-    for block in engine.map(lambda rows: kernel.run(handle, rows), blocks):
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """The distances of some target rows to all others: how many (in units), their sums and sums of squares, exactly."""
+
+    counts: list[int]
+    sums: list[int]
+    squares: list[int]
+
+
+def find_radii(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], kernel: Any, handle: Any, engine: Any) -> IntArray:
+    """For each of the rows, the largest distance that is within its radius, -1 if none is: one sweep, no rounding."""
+    radii = np.full(table.n_rows, -1)
+    everyone = rows if recipe.radius == "own mean" else np.arange(table.n_rows)
+    blocks = make_plan(table, everyone, ROWS_TO_MEASURE).blocks
+    together, pairs = 0, 0
+    for block, m in zip(blocks, engine.map(lambda block: kernel.moments(handle, block), blocks), strict=True):
+        if recipe.radius == "own mean":
+            radii[block] = [_within_own_mean(*row) for row in zip(m.counts, m.sums, m.squares, strict=True)]
+        else:
+            units = table.units()[block].tolist()
+            together += sum(s * w for s, w in zip(m.sums, units, strict=True))
+            pairs += sum(n * w for n, w in zip(m.counts, units, strict=True))
+    if recipe.radius == "mean":
+        radii[rows] = max(together - 1, -1) // pairs  # the largest D with D < together / pairs
+    return radii
+
+
+def _within_own_mean(n: int, total: int, squares: int) -> int:
+    """The largest D with D < T - sigma / 2, T = total / n, sigma^2 = squares / n - T^2.
+
+    That is 2 (total - n D) > root of (n * squares - total^2), and whole numbers exceed a root that exceed its floor.
+    """
+    return max((2 * total - math.isqrt(n * squares - total * total) - 1) // (2 * n), -1)
+
+
+def rows_met(table: Table, rows: npt.NDArray[np.intp]) -> list[int]:
+    """How many rows each of some rows meets, in units of the row weights: all but one copy of itself."""
+    units = table.units()
+    one = 1 if table.weights is None else table.weights.one
+    return (units.sum() - np.minimum(units[rows], one)).tolist()
+
+
+def sweep(
+    sums: Sums,
+    blocks: Iterable[npt.NDArray[np.intp]],
+    kernel: Any,
+    handle: Any,
+    engine: Any,
+    radii: IntArray | None = None,
+) -> None:
+    """Run a loaded table and its recipe over blocks of target rows, and add up; `radii` by row, if the recipe has any."""
+    for block in engine.map(lambda rows: kernel.run(handle, rows, None if radii is None else radii[rows]), blocks):
         sums.add(block)
 
 
@@ -168,7 +219,8 @@ def frequencies(table: Table) -> IntArray:
 
 def counts_places(recipe: Recipe, table: Table) -> bool:
     """Whether sums count places, each of weight 1, to be divided by k at the end: exact for whole row weights."""
-    return isinstance(recipe.weights, EqualWeights) and (table.weights is None or table.weights.are_whole)
+    whole = table.weights is None or table.weights.are_whole
+    return isinstance(recipe.weights, EqualWeights) and not recipe.radius and whole
 
 
 def fraction_bits(recipe: Recipe, table: Table) -> int:

@@ -21,6 +21,7 @@ from nearhit.recipes import DistanceWeights, RankWeights, Recipe
 from nearhit.sweep import (
     BlockSums,
     IntArray,
+    Moments,
     Wide,
     counts_places,
     fraction_bits,
@@ -28,6 +29,7 @@ from nearhit.sweep import (
     n_groups,
     places,
     rank_weights,
+    rows_met,
 )
 from nearhit.table import Classes, Table
 
@@ -39,6 +41,11 @@ RULES = {"uniform": 0, "skip": 1, "expected": 2}
 FASTEST_BATCH, BATCH_OF_WIDE_ROWS, WIDE_PANELS = 48, 144, 16 * 2**20
 #: a table is packed in so many shares, on as many threads as there are, unless it is small
 SHARES, CELLS_OF_A_SHARE = 16, 100_000
+PANEL = 64
+#: beyond so many columns sums of full codes are not known from the filter any more
+MOST_COLUMNS_OF_MEANS = 32_000
+#: so many words a row are worth measuring each pair only once, and writing its distance down twice
+WORDS_WORTH_KEEPING = 250
 #: a candidate waits in a list that grows by doubling (16), perhaps with its distance in a heap (8); those of one target
 #: at a time are ranked (24), weighed (24) and added (16 for each part of the sums): native/target.hpp, native/kernel.hpp
 BYTES_WAITING, BYTES_AT_WORK = 24, 80
@@ -65,8 +72,18 @@ class NativeKernel:
         """What puts numbers on the grid (grid.py)."""
         return _module(self.isa)
 
-    def load(self, table: Table, recipe: Recipe, pair_bytes: int, engine: Any) -> Handle:
-        """Pack the table; `pair_bytes` bounds what one worker holds of pairs of rows."""
+    def bytes_to_keep(self, table: Table, recipe: Recipe, n_targets: int) -> int:
+        """What all distances would take, each pair measured once for both of its rows; 0 where that does not pay."""
+        if 2 * n_targets < table.n_rows or table.has_unknown or not is_filtered(table, recipe):
+            return 0
+        if not recipe.radius and _words_of_row(table) < WORDS_WORTH_KEEPING:
+            return 0
+        layers = 2 if recipe.radius and len(table.numeric_columns) else 1
+        places = table.n_rows + PANEL * n_groups(recipe, table)[0]  # each class is padded to whole panels
+        return layers * 4 * places * places
+
+    def load(self, table: Table, recipe: Recipe, pair_bytes: int, engine: Any, keep: bool = False) -> Handle:
+        """Pack the table; `pair_bytes` bounds what one worker holds of pairs of rows beside the distances it keeps."""
         loaded = _module(self.isa).Loaded(
             **_table_arguments(table),
             uniform=_expected_uniform(table, recipe),
@@ -77,10 +94,17 @@ class NativeKernel:
         shares = 1 if table.numeric.size + table.nominal.size < CELLS_OF_A_SHARE else SHARES
         for _ in engine.map(lambda share: loaded.prepare(share, shares), range(shares)):
             pass
+        if keep:
+            for _ in engine.map(loaded.keep, range(loaded.begin_to_keep())):
+                pass
+            loaded.end_to_keep()
         return Handle(loaded, table, recipe, _batch(table), _candidates(table, pair_bytes))
 
-    def run(self, handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
-        return handle.run(block)
+    def run(self, handle: Handle, block: npt.NDArray[np.intp], radii: IntArray | None = None) -> BlockSums:
+        return handle.run(block, radii)
+
+    def moments(self, handle: Handle, block: npt.NDArray[np.intp]) -> Moments:
+        return handle.moments(block)
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,18 +117,19 @@ class Handle:
     batch: int
     candidates: int
     _lock: threading.Lock = field(default_factory=threading.Lock)
-    _toward: dict[int, Any] = field(default_factory=dict)
+    _toward: dict[tuple[int, bool], Any] = field(default_factory=dict)
 
     def in_order(self, rows: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
         """The rows as they are best taken: near ones together."""
         return self.loaded.in_order(rows.astype(np.int64))
 
-    def run(self, block: npt.NDArray[np.intp]) -> BlockSums:
+    def run(self, block: npt.NDArray[np.intp], radii: IntArray | None = None) -> BlockSums:
+        """The sums of a block of target rows of one class; of those within `radii`, if the recipe has any."""
         target = self.table.targets[0]
-        c = int(target.codes[block[0]]) if isinstance(target, Classes) else 0
+        c = self._class_of(block)
         groups = n_groups(self.recipe, self.table)[1]
         parts = 1 if isinstance(target, Classes) else 2
-        found = self.loaded.run(block.astype(np.int64), self.batch, self.candidates, self.toward(c))
+        found = self.loaded.run(block.astype(np.int64), radii, self.batch, self.candidates, self.toward(c))
         diffs_high, diffs, known_high, known, weight_high, weight, fewest = found
 
         def wide(high: IntArray, low: IntArray, *shape: int) -> Wide:
@@ -118,14 +143,26 @@ class Handle:
             fewest,
         )
 
-    def toward(self, c: int) -> npt.NDArray[np.uint32] | None:
+    def moments(self, block: npt.NDArray[np.intp]) -> Moments:
+        """The distances from rows of one class to all others: how many, their sums and sums of squares."""
+        c = self._class_of(block)
+        in_full = self.toward(c, True) if is_filtered(self.table, self.recipe) else None
+        words = self.loaded.moments(block.astype(np.int64), self.batch, self.toward(c), in_full).reshape(-1, 3, 2)
+        sums, low, high = (words[:, part].astype(object) @ [1, 1 << 64] for part in range(3))
+        return Moments(rows_met(self.table, block), list(sums), list(low + high * 2**64))
+
+    def _class_of(self, block: npt.NDArray[np.intp]) -> int:
+        target = self.table.targets[0]
+        return int(target.codes[block[0]]) if isinstance(target, Classes) else 0
+
+    def toward(self, c: int, in_full: bool = False) -> npt.NDArray[np.uint32] | None:
         """What an unknown value of class c is expected to differ by; blocks come class by class, so few are kept."""
         with self._lock:
-            if c not in self._toward:
-                if len(self._toward) > 1:
+            if (c, in_full) not in self._toward:
+                if len(self._toward) > 1 + in_full:
                     self._toward.pop(next(iter(self._toward)))
-                self._toward[c] = self.loaded.toward(c)
-            return self._toward[c]
+                self._toward[c, in_full] = self.loaded.toward(c, in_full)
+            return self._toward[c, in_full]
 
 
 @cache
@@ -141,6 +178,21 @@ def _runs_here(isa: str) -> bool:
     except ImportError:
         return False
     return True
+
+
+def is_filtered(table: Table, recipe: Recipe) -> bool:
+    """Whether distances go through the 15-bit filter (native/packed.hpp has the same rule)."""
+    if not len(table.numeric_columns) and not table.has_unknown:
+        return True
+    if recipe.radius and table.n_features >= MOST_COLUMNS_OF_MEANS:
+        return False
+    return recipe.metric == "manhattan" and (recipe.diff.kind == "linear" or not len(table.numeric_columns))
+
+
+def _words_of_row(table: Table) -> float:
+    """How many 32-bit words a row takes in panels."""
+    bits = np.array([1, 2, 3, 4, 8, 16])[np.searchsorted([2, 4, 8, 16, 256], table.n_codes)]
+    return len(table.numeric_columns) / 2 + float(bits.sum()) / 32
 
 
 def _batch(table: Table) -> int:
@@ -192,6 +244,7 @@ def _recipe_arguments(table: Table, recipe: Recipe) -> dict[str, Any]:
         "rule": RULES[recipe.unknown],
         "euclidean": recipe.metric == "euclidean",
         "square_shift": square_shift(table.n_features),
+        "radius": recipe.radius is not None,
         "ties_first": recipe.ties == "first",
         "counts_places": counts_places(recipe, table),
         "whole_weights": table.weights is None or table.weights.are_whole,

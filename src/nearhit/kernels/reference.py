@@ -16,6 +16,7 @@ from nearhit.diffs import diff_code, diff_divisor, divide_rounded, exact_diff, e
 from nearhit.recipes import EqualWeights, RankWeights, Recipe
 from nearhit.sweep import (
     BlockSums,
+    Moments,
     Wide,
     counts_places,
     fraction_bits,
@@ -24,6 +25,7 @@ from nearhit.sweep import (
     n_groups,
     places,
     rank_weights,
+    rows_met,
 )
 from nearhit.table import Classes, Table
 
@@ -34,11 +36,17 @@ class ReferenceKernel:
     name = "reference"
     coder = None
 
-    def load(self, table: Table, recipe: Recipe, pair_bytes: int, engine: Any) -> Handle:
+    def bytes_to_keep(self, table: Table, recipe: Recipe, n_targets: int) -> int:
+        return 0
+
+    def load(self, table: Table, recipe: Recipe, pair_bytes: int, engine: Any, keep: bool = False) -> Handle:
         return Handle(table, recipe)
 
-    def run(self, handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
-        return sums_of_rows(handle, block)
+    def run(self, handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[np.int64] | None = None) -> BlockSums:
+        return sums_of_rows(handle, block) if radii is None else sums_within(handle, block, radii)
+
+    def moments(self, handle: Handle, block: npt.NDArray[np.intp]) -> Moments:
+        return moments_of_rows(handle, block)
 
 
 def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
@@ -70,6 +78,54 @@ def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
     skip = handle.recipe.unknown == "skip"
     target_class = int(handle.class_of[block[0]])
     return BlockSums(target_class, _wide(diffs), _wide(known) if skip else None, _wide(weight), fewest)
+
+
+def moments_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> Moments:
+    """The distances from some rows to all others, the copies of the row itself among them."""
+    sums, squares = [], []
+    for i in block:
+        distance = handle.distances(handle.diffs_from(i)).tolist()
+        copies = [handle.copies_met(i, j) for j in range(handle.table.n_rows)]
+        sums.append(sum(w * d for w, d in zip(copies, distance, strict=True)))
+        squares.append(sum(w * d * d for w, d in zip(copies, distance, strict=True)))
+    return Moments(rows_met(handle.table, block), sums, squares)
+
+
+def sums_within(handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[np.int64]) -> BlockSums:
+    """The sums of a block of target rows over all rows within their radius, a mean for each class that has any."""
+    groups, a = n_groups(handle.recipe, handle.table)[1], handle.table.n_features
+    diffs, known, weight = (np.zeros((groups, 1, *shape), object) for shape in ((a,), (a,), ()))
+    fewest = np.full(groups, np.iinfo(np.int64).max)
+    for i, radius in zip(block, radii, strict=True):
+        diff = handle.diffs_from(i)
+        distance = handle.distances(diff)
+        is_known = handle.is_known & handle.is_known[i]
+        if handle.recipe.unknown == "skip":
+            diff = diff * is_known
+        copies = np.array([handle.copies_met(i, j) if distance[j] <= radius else 0 for j in range(handle.table.n_rows)])
+        here = [int(copies[handle.class_of == g].sum()) for g in range(groups)]
+        for g, share in enumerate(shares_of_present(handle, handle.class_of[i], here)):
+            members = np.flatnonzero(handle.class_of == g)
+            fewest[g] = min(fewest[g], here[g])
+            if not here[g]:
+                continue
+            factor = share / here[g] * 2.0**handle.bits
+            times = int(handle.units[i])
+            total = (copies[members, None] * diff[members]).sum(axis=0)
+            diffs[g, 0] += times * np.rint(total * (factor * 2.0**-31)).astype(np.int64).astype(object)
+            found = (copies[members, None] * is_known[members]).sum(axis=0)
+            known[g, 0] += times * np.rint(found * factor).astype(np.int64).astype(object)
+            weight[g, 0] += times * round(here[g] * factor)
+    skip = handle.recipe.unknown == "skip"
+    return BlockSums(int(handle.class_of[block[0]]), _wide(diffs), _wide(known) if skip else None, _wide(weight), fewest)
+
+
+def shares_of_present(handle: Handle, own_class: int, here: list[int]) -> list[float]:
+    """How much the mean of each class counts: the hits 1, the misses P(C) among the other classes that are present."""
+    target = handle.table.targets[0]
+    assert isinstance(target, Classes)  # a recipe with a radius groups by class
+    others = sum(int(p) for g, p in enumerate(target.weight) if here[g] and g != own_class)
+    return [1.0 if g == own_class else int(p) / others if here[g] else 0.0 for g, p in enumerate(target.weight)]
 
 
 def neighbours(handle: Handle, i: int, group: int, distance: npt.NDArray[np.int64]):

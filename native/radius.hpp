@@ -1,0 +1,181 @@
+// Members with a radius: all rows within it are neighbours, often a third of the table, and each class that has any speaks
+// with their mean. The diffs of a target to a class are added up exactly and rounded once.
+//
+// Categories of few values are counted by the tile kernel: the rows within the radius as bits, and for each value of a
+// column the rows that have it as bits; `and` and a population count tell how many neighbours agree, 32 rows at a time
+// (columns stand in panels here, rows in groups). That is some times faster than going through the lists.
+#pragma once
+#include "diffs.hpp"
+#include "score.hpp"
+
+namespace nearhit::NEARHIT_ISA {
+
+// totals[a] += sum over the rows of |x[a] - y[a]|
+inline void total_diffs(const uint32_t* x, const std::vector<const uint32_t*>& rows, size_t n, uint64_t* totals) {
+    const auto some = [&]<int V>(size_t a) {
+        const auto read = [&](const uint32_t* row, int v) { return *reinterpret_cast<const Narrow*>(row + a + v * LANES); };
+        Narrow own[V];
+        Broad evens[V] = {}, odds[V] = {};
+        repeat<V>([&](auto v) { own[v] = read(x, v); });
+        for (const uint32_t* row : rows)
+            repeat<V>([&](auto v) {
+                const Narrow other = read(row, v), diff = other > own[v] ? other - own[v] : own[v] - other;
+                evens[v] += even(diff);
+                odds[v] += odd(diff);
+            });
+        repeat<V>([&](auto v) {
+            for (int l = 0; l < LANES; ++l) totals[a + v * LANES + l] += l % 2 ? odds[v][l / 2] : evens[v][l / 2];
+        });
+    };
+    size_t a = 0;
+    for (; a + 4 * LANES <= n; a += 4 * LANES) some.template operator()<4>(a);
+    for (; a + LANES <= n; a += LANES) some.template operator()<1>(a);
+    for (; a < n; ++a)
+        for (const uint32_t* row : rows) totals[a] += apart(x[a], row[a]);
+}
+
+// sums[a] += round(factor * totals[a])
+template <class Total> inline void add_rounded(const Total* totals, size_t n, double factor, int64_t* sums) {
+    for (size_t a = 0; a < n; ++a) sums[a] += rounded(static_cast<double>(totals[a]) * factor);
+}
+
+// The sums of targets that wait to be added: of their neighbours' diffs, and by rule C of the pairs that are known.
+class Means {
+public:
+    explicit Means(const Packed& packed) : k_(packed), t_(packed.t) {
+        if (k_.columns.n_values) bits_.resize(k_.order.classes.size());
+    }
+
+    // [group][feature]; `known` is null but for rule C.
+    void add(const std::vector<Task>& tasks, const std::vector<Neighbour>& waiting, int64_t* diffs, int64_t* known) {
+        waiting_ = waiting.data();
+        diffs_ = diffs;
+        const bool plain = !t_.has_unknown() && !t_.units && (k_.r.diff == DiffKind::linear || !t_.n_numeric);
+        if (!plain) {
+            for (const Task& task : tasks) t_.units ? add_pairs<unsigned __int128>(task, known) : add_pairs<uint64_t>(task, known);
+            return;
+        }
+        for (size_t a = 0; a < t_.n_numeric; a += STRIPE) add_numbers(tasks, a, std::min(a + STRIPE, t_.n_numeric));
+        for (const auto& [first, stop] : k_.columns.others)
+            for (const Task& task : tasks)
+                t_.nominal8 ? count(t_.nominal8, task, first, stop, rows8_, counter8_) : count(t_.nominal16, task, first, stop, rows16_, counter16_);
+        if (k_.columns.n_values) add_overlaps(tasks);
+        for (const Task& task : tasks)
+            for (size_t a = 0; known && a < t_.n_features(); ++a)
+                known[task.group * t_.n_features() + a] += rounded(static_cast<double>(task.end - task.begin) * task.factor);
+    }
+
+private:
+    static constexpr size_t STRIPE = 128;                     // of columns: those of some thousand rows stay in the cache
+
+    int64_t* sums_of(const Task& task) const { return diffs_ + task.group * t_.n_features(); }
+
+    void add_numbers(const std::vector<Task>& tasks, size_t a, size_t stop) {
+        for (const Task& task : tasks) {
+            numbers_.clear();
+            for (size_t j = task.begin; j < task.end; ++j) numbers_.push_back(t_.numeric + waiting_[j].row * t_.n_numeric + a);
+            uint64_t totals[STRIPE] = {};
+            total_diffs(t_.numeric + task.row * t_.n_numeric + a, numbers_, stop - a, totals);
+            add_rounded(totals, stop - a, task.factor * 0x1p-31, sums_of(task) + a);
+        }
+    }
+
+    template <class Category>
+    void count(const Category* cells, const Task& task, size_t first, size_t stop, std::vector<const Category*>& rows,
+               MismatchCounter<Category>& counter) {
+        rows.clear();
+        for (size_t j = task.begin; j < task.end; ++j) rows.push_back(cells + waiting_[j].row * t_.n_nominal + first);
+        unequal_.assign(stop - first, 0);
+        counter.count(cells + task.row * t_.n_nominal + first, rows, 0, rows.size(), stop - first, k_.r.mismatch, unequal_.data());
+        counter.flush();
+        add_rounded(unequal_.data(), stop - first, task.factor * 0x1p-31, sums_of(task) + t_.n_numeric + first);
+    }
+
+    // Any table, pair by pair.
+    template <class Total> void add_pairs(const Task& task, int64_t* known) {
+        const size_t n = t_.n_features();
+        std::vector<Total> totals(n, 0), found(known ? n : 0, 0);
+        diff_row_.resize(n);
+        for (size_t j = task.begin; j < task.end; ++j) {
+            const Neighbour& other = waiting_[j];
+            write_diffs(k_, task.row, other.row, k_.r.rule == Rule::skip, diff_row_.data());
+            for (size_t a = 0; a < n; ++a) totals[a] += static_cast<Total>(other.copies) * diff_row_[a];
+            for (size_t a = 0; a < found.size(); ++a)
+                found[a] += t_.known(task.row, a) && t_.known(other.row, a) ? static_cast<Total>(other.copies) : 0;
+        }
+        add_rounded(totals.data(), n, task.factor * 0x1p-31, sums_of(task));
+        if (known) add_rounded(found.data(), n, task.factor, known + task.group * n);
+    }
+
+    // ------------------------------------------------------------------------------------------------ by overlap
+
+    // The neighbours of some targets in one class, as words for the tiles.
+    struct Bits {
+        std::vector<const Task*> tasks;
+        std::vector<uint32_t> words;                          // [tile][group of rows][targets of a tile]
+    };
+    static constexpr size_t T = tile_of(Form::overlap).targets;
+
+    void add_overlaps(const std::vector<Task>& tasks) {
+        for (Bits& bits : bits_) bits.tasks.clear();
+        for (const Task& task : tasks) bits_[task.group].tasks.push_back(&task);
+        for (size_t g = 0; g < bits_.size(); ++g) read_bits(bits_[g], k_.order.classes[g]);
+        for (size_t p = 0; p < k_.columns.n_panels(); ++p)
+            for (size_t g = 0; g < bits_.size(); ++g)
+                for (size_t t = 0; t < bits_[g].tasks.size(); t += T) add_panel(bits_[g], k_.order.classes[g], t, p);
+    }
+
+    void read_bits(Bits& bits, const Segment& segment) {
+        const size_t n = segment.n_panels * 2;
+        bits.words.assign((bits.tasks.size() + T - 1) / T * n * T, 0);
+        for (size_t t = 0; t < bits.tasks.size(); ++t)
+            for (size_t j = bits.tasks[t]->begin; j < bits.tasks[t]->end; ++j) {
+                const size_t at = k_.order.place_of[waiting_[j].row] - segment.first_place;
+                bits.words[(t / T * n + at / 32) * T + t % T] |= 1u << at % 32;
+            }
+    }
+
+    // The tasks of one tile, 64 columns: who has the value of the target agrees with it; the others differ.
+    void add_panel(const Bits& bits, const Segment& segment, size_t t, size_t p) {
+        static constexpr uint32_t ZEROS[PANEL] = {};
+        const FewValues& columns = k_.columns;
+        const size_t n = segment.n_panels * 2, n_columns = std::min<size_t>(PANEL, columns.which.size() - p * PANEL);
+        alignas(64) uint32_t having[FewValues::MOST - 1][T][PANEL], unequal[PANEL];
+        for (size_t v = 0; v + 1 < columns.n_values; ++v)
+            tile<Form::overlap>(bits.words.data() + t * n, columns.rows_with(v, p) + segment.first_panel * 2 * PANEL, n,
+                                Pass{ZEROS, having[v][0], PANEL, nullptr, 1}, [](size_t, uint32_t) {});
+        for (size_t i = 0; i < std::min(T, bits.tasks.size() - t); ++i) {
+            const Task& task = *bits.tasks[t + i];
+            const auto all_of_them = static_cast<uint32_t>(task.end - task.begin);
+            columns.read(t_, task.row, p, cells_);
+            for (int l = 0; l < PANEL; ++l) {
+                uint32_t others = all_of_them, same = 0;
+                for (size_t v = 0; v + 1 < columns.n_values; ++v) {
+                    others -= having[v][i][l];
+                    same = cells_[l] == v ? having[v][i][l] : same;
+                }
+                unequal[l] = all_of_them - (cells_[l] + 1 == columns.n_values ? others : same);
+            }
+            int64_t* sums = sums_of(task) + t_.n_numeric;
+            const double factor = task.factor * 0x1p-31, mismatch = k_.r.mismatch;
+            for (size_t l = 0; l < n_columns; ++l)
+                sums[columns.which[p * PANEL + l]] += rounded(static_cast<double>(unequal[l]) * mismatch * factor);
+        }
+    }
+
+    const Packed& k_;
+    const TableView& t_;
+    const Neighbour* waiting_ = nullptr;
+    int64_t* diffs_ = nullptr;
+    std::vector<const uint32_t*> numbers_;
+    std::vector<const uint8_t*> rows8_;
+    std::vector<const uint16_t*> rows16_;
+    MismatchCounter<uint8_t> counter8_;
+    MismatchCounter<uint16_t> counter16_;
+    std::vector<int64_t> unequal_;
+    std::vector<uint32_t> diff_row_;
+    std::vector<Bits> bits_;                                  // per class
+    uint8_t cells_[PANEL];
+};
+
+}  // namespace nearhit

@@ -1,0 +1,198 @@
+"""Members that look within a radius: every kernel equals the reference, the reference the formulas in plain floats."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from generated import Data, assert_same_sums, data, keeps, radius_recipes, sums_of, weights_of
+from hypothesis import given
+from hypothesis import strategies as st
+
+from nearhit import recipes
+from nearhit.engines import InLine, Threads
+from nearhit.kernels.native import NativeKernel, instruction_sets
+from nearhit.kernels.reference import ReferenceKernel
+from nearhit.sweep import find_radii
+
+pytestmark = [pytest.mark.sanitize, pytest.mark.filterwarnings("ignore:column .* has no known value")]
+REFERENCE = ReferenceKernel()
+KERNELS = [NativeKernel(isa) for isa in instruction_sets()]
+each_kernel = pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+
+
+@given(data(), radius_recipes())
+def test_every_kernel_agrees_with_the_reference(made, recipe):
+    table = made.table()
+    expected = sums_of(recipe, table, REFERENCE)
+    for kernel in KERNELS:
+        assert_same_sums(sums_of(recipe, table, kernel), expected)
+        if keeps(recipe, table):
+            assert_same_sums(sums_of(recipe, table, kernel, keep=True), expected)
+
+
+@given(data(), radius_recipes())
+def test_every_kernel_finds_the_same_radii(made, recipe):
+    table = made.table()
+
+    def radii(kernel, keep=False):
+        handle = kernel.load(table, recipe, 10**7, InLine(), keep=keep)
+        return find_radii(recipe, table, np.arange(table.n_rows), kernel, handle, InLine()).tolist()
+
+    expected = radii(REFERENCE)
+    for kernel in KERNELS:
+        assert radii(kernel) == expected
+        if keeps(recipe, table):
+            assert radii(kernel, keep=True) == expected
+
+
+@given(data(holes=(0.0,), weights=(None,)), st.integers(0, 2**32))
+def test_order_blocks_and_threads_change_nothing(made, seed):
+    recipe = recipes.MULTISURF
+    expected = weights_of(recipe, made.table(), KERNELS[0])
+    order = np.random.default_rng(seed).permutation(len(made.X))
+    shuffled = weights_of(recipe, made.rows(order).table(), KERNELS[0], engine=Threads(3), rows_per_block=17, keep=True)
+    np.testing.assert_array_equal(shuffled, expected)
+
+
+# ---------------------------------------------------------------------------- sizes that cross the borders of the code
+
+
+def check(table, recipe, kernel, targets=None):
+    expected = sums_of(recipe, table, REFERENCE, targets=targets)
+    assert_same_sums(sums_of(recipe, table, kernel, targets=targets), expected)
+    assert_same_sums(sums_of(recipe, table, kernel, targets=targets, keep=True), expected)
+
+
+@each_kernel
+@pytest.mark.parametrize("n_rows", [127, 128, 129, 200])
+@pytest.mark.parametrize("columns", [127, 128, 129, 200])
+def test_panels_and_stripes(kernel, n_rows, columns):
+    rng = np.random.default_rng(n_rows * columns)
+    made = Data(rng.random((n_rows, columns)), np.zeros((n_rows, 0), int), None, rng.integers(0, 3, n_rows), None)
+    check(made.table(), recipes.MULTISURF, kernel, targets=rng.choice(n_rows, 20, replace=False))
+
+
+@each_kernel
+@pytest.mark.parametrize("columns", [63, 64, 65, 130])
+@pytest.mark.parametrize("values", [2, 3, 4, 5])
+def test_categories_are_counted_by_overlap_or_along_lists(kernel, columns, values):
+    """Up to four values by overlap; the fifth goes along the lists, here for some columns in between."""
+    rng = np.random.default_rng(columns * values)
+    codes = rng.integers(0, values, (150, columns))
+    codes[:, 1:60:7] = rng.integers(0, 9, codes[:, 1:60:7].shape)
+    made = Data(rng.random((150, 2)), codes, None, rng.integers(0, 2, 150), None)
+    check(made.table(), recipes.MULTISURF, kernel, targets=rng.choice(150, 20, replace=False))
+
+
+@each_kernel
+def test_more_neighbours_than_a_byte_counts_and_than_wait_at_a_time(kernel):
+    """2,500 rows on two points: every row has over a thousand neighbours, and a batch over 2^16."""
+    rng = np.random.default_rng(1)
+    codes = np.repeat(rng.integers(0, 2, (2500, 1)), 20, axis=1)
+    codes[:, 5:] = rng.integers(0, 6, (2500, 15)) // 5
+    made = Data(np.zeros((2500, 0)), codes, None, rng.integers(0, 2, 2500), None).table()
+    expected = sums_of(recipes.SURF, made, NativeKernel("baseline"))
+    assert_same_sums(sums_of(recipes.SURF, made, kernel, rows_per_block=7), expected)
+    few = rng.choice(2500, 5, replace=False)
+    recipe = replace(recipes.MULTISURF)
+    assert_same_sums(sums_of(recipe, made, kernel, targets=few), sums_of(recipe, made, REFERENCE, targets=few))
+
+
+@each_kernel
+def test_so_many_columns_that_full_codes_do_not_tell_distances(kernel):
+    rng = np.random.default_rng(0)
+    made = Data(rng.random((9, 32_001)), np.zeros((9, 0), int), None, np.arange(9) % 2, None).table()
+    assert not keeps(recipes.MULTISURF, made)
+    assert_same_sums(sums_of(recipes.MULTISURF, made, kernel), sums_of(recipes.MULTISURF, made, REFERENCE))
+
+
+@each_kernel
+@pytest.mark.parametrize("columns", [1, 31_999])
+def test_distances_from_their_two_halves(kernel, columns):
+    """Opposite corners, beside rows that the filter rounds as far off as it can: half a unit in every column."""
+    half = (np.arange(6)[:, None] + 0.5) / 2**15 * np.ones((1, columns))
+    X = np.concatenate([half, np.zeros((1, columns)), np.ones((1, columns))])
+    made = Data(X, np.zeros((8, 0), int), None, np.arange(8) % 2, None).table()
+    check(made, recipes.SURF, kernel)
+    check(made, recipes.MULTISURF, kernel)
+
+
+@each_kernel
+@pytest.mark.parametrize("k", [1, 7, None])
+def test_nearest_among_kept_distances(kernel, k):
+    """The k nearest of kept distances, as of measured ones."""
+    rng = np.random.default_rng(5)
+    made = Data(rng.random((150, 40)), rng.integers(0, 3, (150, 70)), None, rng.integers(0, 3, 150), None).table()
+    recipe = replace(recipes.RELIEFF, k=k)
+    assert_same_sums(sums_of(recipe, made, kernel, keep=True), sums_of(recipe, made, REFERENCE))
+
+
+@given(data(holes=(0.0,)), st.sampled_from([1, 5, 40]))
+def test_nearest_among_kept_distances_on_generated_tables(made, k):
+    table, recipe = made.table(), replace(recipes.RELIEFF, k=k)
+    expected = sums_of(recipe, table, REFERENCE)
+    for kernel in KERNELS:
+        assert_same_sums(sums_of(recipe, table, kernel, keep=True), expected)
+
+
+# --------------------------------------------------------------------------------------------- the formulas in floats
+
+
+def plain_surf(X, y, nominal, own_mean):
+    span = np.where(nominal, 1, np.ptp(X, axis=0))
+    d = np.abs(X[:, None] - X[None]) / span
+    d = np.where(nominal, d > 0, d)
+    D, n = d.sum(axis=2), len(X)
+    off = ~np.eye(n, dtype=bool)
+    W, prior = np.zeros(X.shape[1]), {c: np.mean(y == c) for c in np.unique(y)}
+    for i in range(n):
+        own = D[i, off[i]]
+        radius = own.mean() - own.std() / 2 if own_mean else D[off].mean()
+        near = off[i] & (D[i] < radius)
+        present = {c: near & (y == c) for c in prior if (near & (y == c)).any()}
+        others = sum(prior[c] for c in present if c != y[i])
+        for c, rows in present.items():
+            W += d[i, rows].mean(axis=0) * (-1 if c == y[i] else prior[c] / others)
+    return W / n
+
+
+@pytest.mark.parametrize("own_mean", [False, True])
+@pytest.mark.parametrize("seed", range(4))
+def test_the_reference_equals_the_plain_formula(own_mean, seed):
+    rng = np.random.default_rng(seed)
+    nominal = np.arange(9) >= 6
+    X = rng.random((60, 9)) * rng.choice([1e-3, 1, 1e3], 9)
+    X[:, nominal] = rng.integers(0, 3, (60, 3))
+    y = (rng.random(60) ** 2 * 4).astype(int)
+    recipe = recipes.MULTISURF if own_mean else recipes.SURF
+    made = Data(X[:, :6], X[:, 6:].astype(int), None, y, None)
+    expected = plain_surf(X, y, nominal, own_mean)
+    for kernel in (REFERENCE, KERNELS[0]):
+        assert weights_of(recipe, made.table(), kernel) == pytest.approx(expected, rel=0, abs=1e-9)
+
+
+@pytest.mark.parametrize("recipe", [recipes.SURF, recipes.MULTISURF], ids=lambda recipe: recipe.name)
+def test_whole_weights_are_copies(recipe):
+    rng = np.random.default_rng(9)
+    X, y, copies = rng.random((40, 3)).round(1), rng.integers(0, 2, 40), rng.integers(0, 4, 40).astype(float)
+    codes = rng.integers(0, 3, (40, 3))
+    copied = Data(X, codes, None, y, None).rows(np.repeat(np.arange(40), copies.astype(int))).table()
+    weighted = Data(X, codes, None, y, copies).table()
+    for kernel in (REFERENCE, KERNELS[0]):
+        np.testing.assert_array_equal(weights_of(recipe, weighted, kernel), weights_of(recipe, copied, kernel))
+
+
+@pytest.mark.parametrize(
+    "recipe, p1, p2",
+    [(recipes.SURF, 0.06157283, 0.06155927), (recipes.MULTISURF, 0.08807613, 0.08845469)],
+    ids=["SURF", "MultiSURF"],
+)
+def test_published_weights(shared, recipe, p1, p2):
+    """Printed in scikit-rebate's documentation for its demo genotypes; two classes, so priors play no part."""
+    lines = (shared / "data" / "gametes_2way_20atts.csv").read_text().split()
+    names = lines[0].split(",")
+    rows = np.array([line.split(",") for line in lines[1:]], int)
+    table = Data(np.zeros((len(rows), 0)), rows[:, :-1], None, rows[:, -1], None).table()
+    weights = dict(zip(names, weights_of(recipe, table, KERNELS[0], keep=True), strict=False))
+    assert weights["P1"] == pytest.approx(p1, abs=5e-9)
+    assert weights["P2"] == pytest.approx(p2, abs=5e-9)
