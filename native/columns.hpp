@@ -35,18 +35,20 @@ struct FewValues {
     }
 
     // The cells of a row in 64 columns; those of columns that do not exist are anything.
-    void read(const TableView& t, size_t row, size_t panel, uint8_t* cells) const {
+    void read(const TableView& t, size_t row, size_t panel, uint32_t* cells) const {
         const size_t first = panel * PANEL, n = std::min<size_t>(PANEL, which.size() - first);
-        if (t.nominal8 && which[first + n - 1] - which[first] == n - 1) {
-            std::copy_n(t.nominal8 + row * t.n_nominal + which[first], n, cells);
+        const bool side_by_side = t.nominal8 && which[first + n - 1] - which[first] == n - 1;
+        if (side_by_side && n == PANEL) {
+            const uint8_t* from = t.nominal8 + row * t.n_nominal + which[first];
+            for (size_t l = 0; l < PANEL; ++l) cells[l] = from[l];
         } else {
-            for (size_t l = 0; l < n; ++l) cells[l] = static_cast<uint8_t>(t.nominal(row, which[first + l]));
+            for (size_t l = 0; l < n; ++l) cells[l] = t.nominal(row, which[first + l]);
         }
     }
 
     // The rows of one group, all columns: each row is read in order.
     void pack(const TableView& t, const Order& order, size_t group) {
-        uint8_t cells[PANEL] = {};
+        uint32_t cells[PANEL] = {};
         for (size_t p = 0; p < n_panels(); ++p) {
             uint32_t bits[MOST - 1][PANEL] = {};
             for (size_t r = 0; r < 32; ++r) {
@@ -54,7 +56,7 @@ struct FewValues {
                 if (!order.is_row(place)) continue;
                 read(t, order.row(place), p, cells);
                 for (size_t v = 0; v + 1 < n_values; ++v)
-                    for (int l = 0; l < PANEL; ++l) bits[v][l] |= static_cast<uint32_t>(cells[l] == v) << r;
+                    for (int l = 0; l < PANEL; ++l) bits[v][l] |= uint32_t{cells[l] == v} << r;
             }
             for (size_t v = 0; v + 1 < n_values; ++v)
                 std::copy_n(bits[v], PANEL, words.data() + ((v * n_panels() + p) * n_groups + group) * PANEL);

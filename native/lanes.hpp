@@ -36,6 +36,9 @@ inline Vec all(uint32_t x) { return _mm512_set1_epi32(static_cast<int>(x)); }
 inline Vec add(Vec a, Vec b) { return _mm512_add_epi32(a, b); }
 inline Vec subtract(Vec a, Vec b) { return _mm512_sub_epi32(a, b); }
 inline Vec times(Vec a, Vec b) { return _mm512_mullo_epi32(a, b); }
+// |a - b| of codes up to 2^31
+inline Vec apart(Vec a, Vec b) { return _mm512_abs_epi32(_mm512_sub_epi32(a, b)); }
+inline Vec upper_half(Vec a) { return _mm512_srli_epi32(a, 16); }
 inline Vec both(Vec a, Vec b) { return _mm512_and_si512(a, b); }
 inline Vec smaller(Vec a, Vec b) { return _mm512_min_epi32(a, b); }
 inline Vec differ(Vec a, Vec b) { return _mm512_xor_si512(a, b); }
@@ -77,6 +80,8 @@ inline Vec all(uint32_t x) { return _mm256_set1_epi32(static_cast<int>(x)); }
 inline Vec add(Vec a, Vec b) { return _mm256_add_epi32(a, b); }
 inline Vec subtract(Vec a, Vec b) { return _mm256_sub_epi32(a, b); }
 inline Vec times(Vec a, Vec b) { return _mm256_mullo_epi32(a, b); }
+inline Vec apart(Vec a, Vec b) { return _mm256_abs_epi32(_mm256_sub_epi32(a, b)); }
+inline Vec upper_half(Vec a) { return _mm256_srli_epi32(a, 16); }
 inline Vec both(Vec a, Vec b) { return _mm256_and_si256(a, b); }
 inline Vec smaller(Vec a, Vec b) { return _mm256_min_epi32(a, b); }
 inline Vec differ(Vec a, Vec b) { return _mm256_xor_si256(a, b); }
@@ -132,6 +137,11 @@ inline Vec times(Vec a, Vec b) {  // no 32-bit product before SSE4.1: even and o
     const __m128i odd = _mm_mul_epu32(_mm_srli_epi64(a, 32), _mm_srli_epi64(b, 32));
     return _mm_unpacklo_epi32(_mm_shuffle_epi32(even, 0x08), _mm_shuffle_epi32(odd, 0x08));
 }
+inline Vec apart(Vec a, Vec b) {
+    const __m128i d = _mm_sub_epi32(a, b), sign = _mm_srai_epi32(d, 31);
+    return _mm_sub_epi32(_mm_xor_si128(d, sign), sign);
+}
+inline Vec upper_half(Vec a) { return _mm_srli_epi32(a, 16); }
 inline Vec both(Vec a, Vec b) { return _mm_and_si128(a, b); }
 inline Vec smaller(Vec a, Vec b) {
     const __m128i second = _mm_cmpgt_epi32(a, b);
@@ -197,6 +207,8 @@ inline Vec all(uint32_t x) { return each([&](int) { return x; }); }
 inline Vec add(Vec a, Vec b) { return each([&](int l) { return a.v[l] + b.v[l]; }); }
 inline Vec subtract(Vec a, Vec b) { return each([&](int l) { return a.v[l] - b.v[l]; }); }
 inline Vec times(Vec a, Vec b) { return each([&](int l) { return a.v[l] * b.v[l]; }); }
+inline Vec apart(Vec a, Vec b) { return each([&](int l) { return a.v[l] < b.v[l] ? b.v[l] - a.v[l] : a.v[l] - b.v[l]; }); }
+inline Vec upper_half(Vec a) { return each([&](int l) { return a.v[l] >> 16; }); }
 inline Vec both(Vec a, Vec b) { return each([&](int l) { return a.v[l] & b.v[l]; }); }
 inline Vec smaller(Vec a, Vec b) {
     return each([&](int l) { return static_cast<int32_t>(a.v[l]) < static_cast<int32_t>(b.v[l]) ? a.v[l] : b.v[l]; });

@@ -2,6 +2,7 @@
 #pragma once
 #include "columns.hpp"
 #include "exact.hpp"
+#include "stripes.hpp"
 #include "tile.hpp"
 
 namespace nearhit::NEARHIT_ISA {
@@ -60,7 +61,10 @@ public:
         } else {
             code_panels = CodePanels(t, order.n_panels());
         }
-        if (r.radius && !t.has_unknown() && !t.units) columns = FewValues(t, order.n_places());
+        if (r.radius && !t.has_unknown() && !t.units) {
+            columns = FewValues(t, order.n_places());
+            if (r.diff == DiffKind::linear) stripes = Stripes(t, order.n_places());
+        }
     }
     Packed(const Packed&) = delete;
 
@@ -70,6 +74,7 @@ public:
         for (auto [s, stop] = share(expected.size()); s < stop; ++s) expected.learn_column(s);
         for (auto [p, stop] = share(order.n_panels()); p < stop; ++p) {
             filtered ? pack(p) : code_panels.pack(t, order, p);
+            stripes.pack(t, order, p);
             for (size_t group = 2 * p; group < 2 * p + 2 && columns.n_values; ++group) columns.pack(t, order, group);
         }
     }
@@ -130,7 +135,8 @@ public:
     Layer coarse, full;                  // in filter units; full codes, only for means of distances
     Boxes boxes;
     CodePanels code_panels;
-    FewValues columns;                   // only for members with a radius
+    FewValues columns;                   // only for members with a radius, as are
+    Stripes stripes;
 
 private:
     bool filters() const {

@@ -7,32 +7,9 @@
 #pragma once
 #include "diffs.hpp"
 #include "score.hpp"
+#include "stripes.hpp"
 
 namespace nearhit::NEARHIT_ISA {
-
-// totals[a] += sum over the rows of |x[a] - y[a]|
-inline void total_diffs(const uint32_t* x, const std::vector<const uint32_t*>& rows, size_t n, uint64_t* totals) {
-    const auto some = [&]<int V>(size_t a) {
-        const auto read = [&](const uint32_t* row, int v) { return *reinterpret_cast<const Narrow*>(row + a + v * LANES); };
-        Narrow own[V];
-        Broad evens[V] = {}, odds[V] = {};
-        repeat<V>([&](auto v) { own[v] = read(x, v); });
-        for (const uint32_t* row : rows)
-            repeat<V>([&](auto v) {
-                const Narrow other = read(row, v), diff = other > own[v] ? other - own[v] : own[v] - other;
-                evens[v] += even(diff);
-                odds[v] += odd(diff);
-            });
-        repeat<V>([&](auto v) {
-            for (int l = 0; l < LANES; ++l) totals[a + v * LANES + l] += l % 2 ? odds[v][l / 2] : evens[v][l / 2];
-        });
-    };
-    size_t a = 0;
-    for (; a + 4 * LANES <= n; a += 4 * LANES) some.template operator()<4>(a);
-    for (; a + LANES <= n; a += LANES) some.template operator()<1>(a);
-    for (; a < n; ++a)
-        for (const uint32_t* row : rows) totals[a] += apart(x[a], row[a]);
-}
 
 // sums[a] += round(factor * totals[a])
 template <class Total> inline void add_rounded(const Total* totals, size_t n, double factor, int64_t* sums) {
@@ -55,7 +32,10 @@ public:
             for (const Task& task : tasks) t_.units ? add_pairs<unsigned __int128>(task, known) : add_pairs<uint64_t>(task, known);
             return;
         }
-        for (size_t a = 0; a < t_.n_numeric; a += STRIPE) add_numbers(tasks, a, std::min(a + STRIPE, t_.n_numeric));
+        places_.clear();
+        for (const Neighbour& n : waiting) places_.push_back(static_cast<uint32_t>(k_.order.place_of[n.row]));
+        next_.resize(tasks.size());
+        for (size_t stripe = 0; stripe < k_.stripes.size(); ++stripe) add_numbers(tasks, stripe);
         for (const auto& [first, stop] : k_.columns.others)
             for (const Task& task : tasks)
                 t_.nominal8 ? count(t_.nominal8, task, first, stop, rows8_, counter8_) : count(t_.nominal16, task, first, stop, rows16_, counter16_);
@@ -66,18 +46,27 @@ public:
     }
 
 private:
-    static constexpr size_t STRIPE = 128;                     // of columns: those of some thousand rows stay in the cache
+    static constexpr size_t ROWS_AT_A_TIME = 256;             // of a stripe of columns: 64 KB
 
     int64_t* sums_of(const Task& task) const { return diffs_ + task.group * t_.n_features(); }
 
-    void add_numbers(const std::vector<Task>& tasks, size_t a, size_t stop) {
-        for (const Task& task : tasks) {
-            numbers_.clear();
-            for (size_t j = task.begin; j < task.end; ++j) numbers_.push_back(t_.numeric + waiting_[j].row * t_.n_numeric + a);
-            uint64_t totals[STRIPE] = {};
-            total_diffs(t_.numeric + task.row * t_.n_numeric + a, numbers_, stop - a, totals);
-            add_rounded(totals, stop - a, task.factor * 0x1p-31, sums_of(task) + a);
-        }
+    // A stripe of columns after the other, and of it so many rows at a time that they stay in the cache while those
+    // of all targets that are near them pick out theirs.
+    void add_numbers(const std::vector<Task>& tasks, size_t stripe) {
+        const uint32_t* rows = k_.stripes.rows(stripe);
+        totals_.assign(tasks.size() * Stripes::WIDTH, 0);
+        for (size_t i = 0; i < tasks.size(); ++i) next_[i] = tasks[i].begin;
+        for (size_t stop = ROWS_AT_A_TIME; stop < k_.order.n_places() + ROWS_AT_A_TIME; stop += ROWS_AT_A_TIME)
+            for (size_t i = 0; i < tasks.size(); ++i) {
+                const size_t first = next_[i];
+                while (next_[i] < tasks[i].end && places_[next_[i]] < stop) ++next_[i];
+                if (next_[i] > first)
+                    total_diffs(rows + k_.order.place_of[tasks[i].row] * Stripes::WIDTH, rows, places_.data() + first,
+                                next_[i] - first, totals_.data() + i * Stripes::WIDTH);
+            }
+        for (size_t i = 0; i < tasks.size(); ++i)
+            add_rounded(totals_.data() + i * Stripes::WIDTH, k_.stripes.width(stripe), tasks[i].factor * 0x1p-31,
+                        sums_of(tasks[i]) + stripe * Stripes::WIDTH);
     }
 
     template <class Category>
@@ -120,9 +109,21 @@ private:
         for (Bits& bits : bits_) bits.tasks.clear();
         for (const Task& task : tasks) bits_[task.group].tasks.push_back(&task);
         for (size_t g = 0; g < bits_.size(); ++g) read_bits(bits_[g], k_.order.classes[g]);
-        for (size_t p = 0; p < k_.columns.n_panels(); ++p)
+        for (size_t p = 0; p < k_.columns.n_panels(); ++p) {
+            read_cells(tasks, p);
             for (size_t g = 0; g < bits_.size(); ++g)
-                for (size_t t = 0; t < bits_[g].tasks.size(); t += T) add_panel(bits_[g], k_.order.classes[g], t, p);
+                for (size_t t = 0; t < bits_[g].tasks.size(); t += T) add_panel(tasks, bits_[g], k_.order.classes[g], t, p);
+        }
+    }
+
+    // The cells of the targets in 64 columns; the tasks of one target stand together.
+    void read_cells(const std::vector<Task>& tasks, size_t p) {
+        cells_.resize(tasks.size() * PANEL);
+        for (size_t i = 0; i < tasks.size(); ++i) {
+            uint32_t* to = cells_.data() + i * PANEL;
+            if (i > 0 && tasks[i].row == tasks[i - 1].row) std::copy_n(to - PANEL, PANEL, to);
+            else k_.columns.read(t_, tasks[i].row, p, to);
+        }
     }
 
     void read_bits(Bits& bits, const Segment& segment) {
@@ -136,38 +137,51 @@ private:
     }
 
     // The tasks of one tile, 64 columns: who has the value of the target agrees with it; the others differ.
-    void add_panel(const Bits& bits, const Segment& segment, size_t t, size_t p) {
+    void add_panel(const std::vector<Task>& tasks, const Bits& bits, const Segment& segment, size_t t, size_t p) {
         static constexpr uint32_t ZEROS[PANEL] = {};
         const FewValues& columns = k_.columns;
         const size_t n = segment.n_panels * 2, n_columns = std::min<size_t>(PANEL, columns.which.size() - p * PANEL);
-        alignas(64) uint32_t having[FewValues::MOST - 1][T][PANEL], unequal[PANEL];
+        alignas(64) uint32_t having[FewValues::MOST - 1][T][PANEL];
+        alignas(64) int64_t added[PANEL] = {};
         for (size_t v = 0; v + 1 < columns.n_values; ++v)
             tile<Form::overlap>(bits.words.data() + t * n, columns.rows_with(v, p) + segment.first_panel * 2 * PANEL, n,
                                 Pass{ZEROS, having[v][0], PANEL, nullptr, 1}, [](size_t, uint32_t) {});
         for (size_t i = 0; i < std::min(T, bits.tasks.size() - t); ++i) {
             const Task& task = *bits.tasks[t + i];
-            const auto all_of_them = static_cast<uint32_t>(task.end - task.begin);
-            columns.read(t_, task.row, p, cells_);
-            for (int l = 0; l < PANEL; ++l) {
-                uint32_t others = all_of_them, same = 0;
-                for (size_t v = 0; v + 1 < columns.n_values; ++v) {
-                    others -= having[v][i][l];
-                    same = cells_[l] == v ? having[v][i][l] : same;
-                }
-                unequal[l] = all_of_them - (cells_[l] + 1 == columns.n_values ? others : same);
-            }
-            int64_t* sums = sums_of(task) + t_.n_numeric;
+            const uint32_t* cells = cells_.data() + static_cast<size_t>(&task - tasks.data()) * PANEL;
+            const uint32_t* counts[] = {having[0][i], having[1][i], having[2][i]};
+            const auto n_neighbours = static_cast<uint32_t>(task.end - task.begin);
             const double factor = task.factor * 0x1p-31, mismatch = k_.r.mismatch;
-            for (size_t l = 0; l < n_columns; ++l)
-                sums[columns.which[p * PANEL + l]] += rounded(static_cast<double>(unequal[l]) * mismatch * factor);
+            for (size_t l = 0; l < PANEL; l += HALF)
+                *reinterpret_cast<Integers*>(added + l) +=
+                    fixed_point(unequal(cells + l, counts, l, n_neighbours, columns.n_values), mismatch, factor);
         }
+        int64_t* sums = sums_of(*bits.tasks[t]) + t_.n_numeric;
+        for (size_t l = 0; l < n_columns; ++l) sums[columns.which[p * PANEL + l]] += added[l];
+    }
+
+    // How many of the neighbours have another value than the target, half a vector of columns at a time.
+    static HalfCodes unequal(const uint32_t* cells, const uint32_t* const* counts, size_t l, uint32_t n_neighbours, size_t n_values) {
+        const HalfCodes cell = *reinterpret_cast<const HalfCodes*>(cells);
+        HalfCodes others = HalfCodes{} + n_neighbours, same = {};
+        for (uint32_t v = 0; v + 1 < n_values; ++v) {
+            const HalfCodes count = *reinterpret_cast<const HalfCodes*>(counts[v] + l);
+            others -= count;
+            same = cell == v ? count : same;
+        }
+        return n_neighbours - (cell + 1 == static_cast<uint32_t>(n_values) ? others : same);
+    }
+    static Integers fixed_point(HalfCodes count, double mismatch, double factor) {
+        return (Integers)(as_doubles(count) * mismatch * factor + ROUNDER) - ROUNDER_BITS;
     }
 
     const Packed& k_;
     const TableView& t_;
     const Neighbour* waiting_ = nullptr;
     int64_t* diffs_ = nullptr;
-    std::vector<const uint32_t*> numbers_;
+    std::vector<uint32_t> places_;                            // of the neighbours that wait
+    std::vector<size_t> next_;                                // per task: the first that was not added yet
+    std::vector<uint64_t> totals_;                            // per task, of one stripe
     std::vector<const uint8_t*> rows8_;
     std::vector<const uint16_t*> rows16_;
     MismatchCounter<uint8_t> counter8_;
@@ -175,7 +189,7 @@ private:
     std::vector<int64_t> unequal_;
     std::vector<uint32_t> diff_row_;
     std::vector<Bits> bits_;                                  // per class
-    uint8_t cells_[PANEL];
+    std::vector<uint32_t> cells_;                             // per task, of 64 columns
 };
 
 }  // namespace nearhit

@@ -1,0 +1,60 @@
+// Numbers as members with a radius add them up: 64 columns at a time, the rows of such a stripe one after the other in the
+// order of their places. Lists of neighbours are long and in that order too, so what they read streams through the cache;
+// the same from rows as wide as the table took five times as long.
+#pragma once
+#include "panels.hpp"
+
+namespace nearhit::NEARHIT_ISA {
+
+struct Stripes {
+    static constexpr size_t WIDTH = 64;  // columns
+    size_t n_columns = 0, n_places = 0;
+    Buffer<uint32_t> codes;              // [stripe][place][64]
+
+    Stripes() = default;
+    Stripes(const TableView& t, size_t places) : n_columns(t.n_numeric), n_places(places), codes(size() * n_places * WIDTH) {}
+
+    size_t size() const { return (n_columns + WIDTH - 1) / WIDTH; }
+    size_t width(size_t stripe) const { return std::min(WIDTH, n_columns - stripe * WIDTH); }
+    const uint32_t* rows(size_t stripe) const { return codes.data() + stripe * n_places * WIDTH; }
+
+    // The rows of one panel; padding is 0.
+    void pack(const TableView& t, const Order& order, size_t p) {
+        for (size_t place = p * PANEL; place < (p + 1) * PANEL; ++place)
+            for (size_t s = 0; s < size(); ++s) {
+                uint32_t* to = codes.data() + (s * n_places + place) * WIDTH;
+                const size_t n = order.is_row(place) ? width(s) : 0;
+                if (n) std::copy_n(t.numeric + order.row(place) * t.n_numeric + s * WIDTH, n, to);
+                std::fill(to + n, to + WIDTH, 0u);
+            }
+    }
+};
+
+// totals[a] += sum over some rows of |x[a] - y[a]|, in two sums of 32 bits: of the diffs modulo 2^32 and of their upper
+// halves, which tell the rest for up to 2^16 rows: three instructions less a vector than sums of 64 bits.
+inline void total_diffs(const uint32_t* x, const uint32_t* rows, const uint32_t* places, size_t n, uint64_t* totals) {
+    constexpr int VECTORS = LANES == 16 ? 4 : 2;
+    for (size_t a = 0; a < Stripes::WIDTH; a += VECTORS * LANES) {
+        Vec own[VECTORS], sums[VECTORS], halves[VECTORS];
+        repeat<VECTORS>([&](auto v) {
+            own[v] = load(x + a + v * LANES);
+            sums[v] = halves[v] = all(0);
+        });
+        for (size_t j = 0; j < n; ++j) {
+            const uint32_t* row = rows + places[j] * Stripes::WIDTH + a;
+            repeat<VECTORS>([&](auto v) {
+                const Vec diff = apart(load(row + v * LANES), own[v]);
+                sums[v] = add(sums[v], diff);
+                halves[v] = add(halves[v], upper_half(diff));
+            });
+        }
+        uint32_t low[VECTORS * LANES], high[VECTORS * LANES];
+        repeat<VECTORS>([&](auto v) {
+            store(low + v * LANES, sums[v]);
+            store(high + v * LANES, halves[v]);
+        });
+        for (int l = 0; l < VECTORS * LANES; ++l) totals[a + l] += (uint64_t{high[l]} << 16) + (low[l] - (high[l] << 16));
+    }
+}
+
+}  // namespace nearhit
