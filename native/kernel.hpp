@@ -34,8 +34,6 @@ public:
         sums_.known.assign(r_.rule == Rule::skip ? cells : 0, 0);
         sums_.weight.assign(n_groups_ * n_parts_, 0);
         sums_.fewest.assign(n_groups_, std::numeric_limits<int64_t>::max());
-        counters8_.resize(t_.nominal8 ? n_groups_ : 0);
-        counters16_.resize(t_.nominal16 ? n_groups_ : 0);
         diff_rows_.resize((plain() ? 1 : ROWS_AT_A_TIME) * t_.n_features());
         zeros_.assign(t_.n_features(), 0);
         if (t_.units) {
@@ -196,7 +194,8 @@ private:
             if (plain()) {
                 const size_t width = BYTES_OF_A_STRIPE / 4 / t_.n_rows / 64 * 64 + 64;
                 for (size_t a = 0; a < t_.n_numeric; a += width) add_numbers(a, std::min(a + width, t_.n_numeric));
-                for (size_t a = 0; a < t_.n_nominal; a += 4 * width) add_categories(a, std::min(a + 4 * width, t_.n_nominal));
+                if (t_.nominal8) add_categories(t_.nominal8);
+                if (t_.nominal16) add_categories(t_.nominal16);
             } else {
                 for (const Task& task : tasks_) in_portions(task, [&](size_t first, size_t stop) { add_diffs(task, first, stop); });
             }
@@ -256,31 +255,38 @@ private:
             });
     }
 
-    void add_categories(size_t a, size_t stop_column) {
+    // Neighbours of one target that weigh the same, of those that wait.
+    struct Run { size_t row, group, part, begin, end; int64_t amount; bool is_common; };
+
+    std::vector<Run> read_runs() const {
+        std::vector<Run> runs;
         for (const Task& task : tasks_)
-            t_.nominal8 ? count_mismatches(t_.nominal8, task, a, stop_column, rows8_, counters8_, own8_)
-                        : count_mismatches(t_.nominal16, task, a, stop_column, rows16_, counters16_, own16_);
-        for (auto& counter : counters8_) counter.flush();
-        for (auto& counter : counters16_) counter.flush();
+            for (size_t part = 0; part < n_parts_; ++part)
+                for (size_t j = task.begin, end; j < task.end; j = end) {
+                    const auto amount = [&](size_t at) { return waiting_[at].copies * rounded(factors_[part][at] * r_.mismatch); };
+                    for (end = j + 1; end < task.end && amount(end) == amount(j);) ++end;
+                    const bool is_common = waiting_[j].weight == 1 && part == 0 && !t_.units;
+                    runs.push_back({task.row, task.group, part, j, end, amount(j), is_common});
+                }
+        return runs;
     }
 
-    // Neighbours that weigh the same stand together. Those of weight 1, which most are, are counted across targets.
-    template <class Category>
-    void count_mismatches(const Category* cells, const Task& task, size_t a, size_t stop_column, std::vector<const Category*>& rows,
-                          std::vector<MismatchCounter<Category>>& common, MismatchCounter<Category>& own) {
-        const size_t m = t_.n_nominal;
-        rows.clear();
-        for (size_t j = task.begin; j < task.end; ++j) rows.push_back(cells + waiting_[j].row * m + a);
-        for (size_t part = 0; part < n_parts_; ++part)
-            for (size_t j = task.begin, end; j < task.end; j = end) {
-                const auto amount = [&](size_t at) { return waiting_[at].copies * rounded(factors_[part][at] * r_.mismatch); };
-                for (end = j + 1; end < task.end && amount(end) == amount(j);) ++end;
-                const bool is_common = waiting_[j].weight == 1 && part == 0 && !t_.units;
-                MismatchCounter<Category>& counter = is_common ? common[task.group] : own;
-                counter.count(cells + task.row * m + a, rows, j - task.begin, end - task.begin, stop_column - a, amount(j),
-                              sums_of(task.group, part) + t_.n_numeric + a);
-                if (!is_common) counter.flush();
+    // Neighbours of weight 1, which most are, are counted across targets.
+    template <class Category> void add_categories(const Category* cells) {
+        const std::vector<Run> runs = read_runs();
+        std::vector<MismatchCounter<Category>> common(n_groups_);
+        MismatchCounter<Category> own;
+        const size_t n = t_.n_nominal;
+        const size_t n_bytes = BYTES_OF_A_STRIPE / t_.n_rows / 256 * 256 + 256, width = n_bytes / sizeof(Category);
+        for (size_t a = 0; a < n; a += width) {
+            for (const Run& run : runs) {
+                MismatchCounter<Category>& counter = run.is_common ? common[run.group] : own;
+                counter.count(cells + a, n, run.row, waiting_.data() + run.begin, waiting_.data() + run.end, std::min(width, n - a),
+                              run.amount, sums_of(run.group, run.part) + t_.n_numeric + a);
+                if (!run.is_common) counter.flush();
             }
+            for (auto& counter : common) counter.flush();
+        }
     }
 
     // All other rows: the diffs are written down first; by rule C what is unknown counts in the distance only.
@@ -347,12 +353,6 @@ private:
     std::vector<int64_t> ones_[2];                            // the same: copies * weight, in fixed point
     Added added_;
     std::vector<uint32_t> diff_rows_, zeros_;
-    std::vector<const uint8_t*> rows8_;
-    std::vector<const uint16_t*> rows16_;
-    std::vector<MismatchCounter<uint8_t>> counters8_;         // per group
-    std::vector<MismatchCounter<uint16_t>> counters16_;
-    MismatchCounter<uint8_t> own8_;
-    MismatchCounter<uint16_t> own16_;
 };
 
 // Sums over target rows of one class, each with its radius if the recipe has any; `toward` is that class's table of expected diffs, where anything is unknown.

@@ -38,7 +38,7 @@ public:
         for (size_t stripe = 0; stripe < k_.stripes.size(); ++stripe) add_numbers(tasks, stripe);
         for (const auto& [first, stop] : k_.columns.others)
             for (const Task& task : tasks)
-                t_.nominal8 ? count(t_.nominal8, task, first, stop, rows8_, counter8_) : count(t_.nominal16, task, first, stop, rows16_, counter16_);
+                t_.nominal8 ? count(t_.nominal8, task, first, stop) : count(t_.nominal16, task, first, stop);
         if (k_.columns.n_values) add_overlaps(tasks);
         for (const Task& task : tasks)
             for (size_t a = 0; known && a < t_.n_features(); ++a)
@@ -69,13 +69,11 @@ private:
                         sums_of(tasks[i]) + stripe * Stripes::WIDTH);
     }
 
-    template <class Category>
-    void count(const Category* cells, const Task& task, size_t first, size_t stop, std::vector<const Category*>& rows,
-               MismatchCounter<Category>& counter) {
-        rows.clear();
-        for (size_t j = task.begin; j < task.end; ++j) rows.push_back(cells + waiting_[j].row * t_.n_nominal + first);
+    template <class Category> void count(const Category* cells, const Task& task, size_t first, size_t stop) {
+        MismatchCounter<Category> counter;
         unequal_.assign(stop - first, 0);
-        counter.count(cells + task.row * t_.n_nominal + first, rows, 0, rows.size(), stop - first, k_.r.mismatch, unequal_.data());
+        counter.count(cells + first, t_.n_nominal, task.row, waiting_ + task.begin, waiting_ + task.end, stop - first, k_.r.mismatch,
+                      unequal_.data());
         counter.flush();
         add_rounded(unequal_.data(), stop - first, task.factor * 0x1p-31, sums_of(task) + t_.n_numeric + first);
     }
@@ -182,10 +180,6 @@ private:
     std::vector<uint32_t> places_;                            // of the neighbours that wait
     std::vector<size_t> next_;                                // per task: the first that was not added yet
     std::vector<uint64_t> totals_;                            // per task, of one stripe
-    std::vector<const uint8_t*> rows8_;
-    std::vector<const uint16_t*> rows16_;
-    MismatchCounter<uint8_t> counter8_;
-    MismatchCounter<uint16_t> counter16_;
     std::vector<int64_t> unequal_;
     std::vector<uint32_t> diff_row_;
     std::vector<Bits> bits_;                                  // per class

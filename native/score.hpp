@@ -74,12 +74,14 @@ inline void add_rows(const uint32_t* x, const Added& added, size_t n_parts, size
     else added.copies.empty() ? add_rows<2, false>(x, added, n, sums) : add_rows<2, true>(x, added, n, sums);
 }
 
-// Mismatches that weigh the same are only counted, in as many bits as a category has, and added together.
+// Mismatches that weigh the same are only counted, in as many bits as a category has, and added together. A few hundred
+// columns at a time: those of all rows stay in the cache, and their counts in registers.
 template <class Category>
 class MismatchCounter {
 public:
-    // sums[a] += amount, for every row in which column a differs; sooner or later.
-    void count(const Category* x, const std::vector<const Category*>& rows, size_t first, size_t stop, size_t n,
+    // sums[a] += amount, for every neighbour from `first` to `stop` that differs from `row` in column a; sooner or later.
+    // `cells` are those of the first column of the first row.
+    void count(const Category* cells, size_t row_length, size_t row, const Neighbour* first, const Neighbour* stop, size_t n,
                int64_t amount, int64_t* sums) {
         constexpr size_t MOST = std::numeric_limits<Category>::max();
         counts_.resize(n, 0);
@@ -87,8 +89,8 @@ public:
             if (counted_ == MOST || amount != amount_ || sums != sums_) flush();
             amount_ = amount;
             sums_ = sums;
-            const size_t some = std::min(stop - first, MOST - counted_);
-            count_rows(x, rows.data() + first, some, n);
+            const size_t some = std::min<size_t>(static_cast<size_t>(stop - first), MOST - counted_);
+            count_rows(cells, row_length, row, first, some);
             counted_ += some;
             first += some;
         }
@@ -100,19 +102,31 @@ public:
     }
 
 private:
-    typedef Category Cells __attribute__((vector_size(4 * LANES), aligned(1), may_alias));
-
-    void count_rows(const Category* x, const Category* const* rows, size_t m, size_t n) {
-        constexpr size_t WIDTH = sizeof(Cells) / sizeof(Category);
+    void count_rows(const Category* cells, size_t row_length, size_t row, const Neighbour* neighbours, size_t m) {
+        const Category* own = cells + row * row_length;
+        const size_t n = counts_.size();
         size_t a = 0;
-        for (; a + WIDTH <= n; a += WIDTH) {
-            const Cells own = *reinterpret_cast<const Cells*>(x + a);
-            Cells counts = *reinterpret_cast<Cells*>(counts_.data() + a);
-            for (size_t j = 0; j < m; ++j) counts -= (Cells)(*reinterpret_cast<const Cells*>(rows[j] + a) != own);
-            *reinterpret_cast<Cells*>(counts_.data() + a) = counts;
-        }
+        const auto some = [&]<int BYTES, int V>() {
+            typedef Category Cells __attribute__((vector_size(BYTES), aligned(1), may_alias));
+            constexpr size_t WIDTH = BYTES / sizeof(Category);
+            const auto read = [](const Category* p, int v) { return *reinterpret_cast<const Cells*>(p + v * WIDTH); };
+            for (; a + V * WIDTH <= n; a += V * WIDTH) {
+                Cells x[V], counts[V];
+                repeat<V>([&](auto v) { x[v] = read(own + a, v); });
+                repeat<V>([&](auto v) { counts[v] = read(counts_.data() + a, v); });
+                for (size_t j = 0; j < m; ++j) {
+                    const Category* other = cells + neighbours[j].row * row_length + a;
+                    repeat<V>([&](auto v) { counts[v] -= (Cells)(read(other, v) != x[v]); });
+                }
+                repeat<V>([&](auto v) { *reinterpret_cast<Cells*>(counts_.data() + a + v * WIDTH) = counts[v]; });
+            }
+        };
+        some.template operator()<4 * LANES, 4>();
+        some.template operator()<4 * LANES, 1>();
+        some.template operator()<16, 1>();
         for (; a < n; ++a)
-            for (size_t j = 0; j < m; ++j) counts_[a] = static_cast<Category>(counts_[a] + (rows[j][a] != x[a]));
+            for (size_t j = 0; j < m; ++j)
+                counts_[a] = static_cast<Category>(counts_[a] + (cells[neighbours[j].row * row_length + a] != own[a]));
     }
 
     std::vector<Category> counts_;

@@ -82,10 +82,9 @@ def fit_recipe(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | Non
     plan = make_plan(table, waiting, _rows_per_block(seconds, len(waiting), threads))
     with progress(options.title, len(plan.blocks), seconds * len(rows) / threads, options.verbose) as report:
         sweep(sums, plan.blocks, kernel, handle, choose_engine(threads, len(plan.blocks), report), radii)
-    one = 1 if table.weights is None else table.weights.one
-    weight_of_targets = float(table.units()[rows].sum())
-    weights = score(sums, recipe, table, weight_of_targets)
-    return Fit(weights, _fewest(sums, recipe) / one, weight_of_targets / one, _what_ran(kernel, threads))
+    weight_of_targets = table.units_of(rows)
+    weights = score(sums, recipe, table, float(weight_of_targets))
+    return Fit(weights, _fewest(sums, recipe) / table.one, weight_of_targets / table.one, _what_ran(kernel, threads))
 
 
 def fit_one_against_rest(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, options: Options) -> Fit:

@@ -25,7 +25,7 @@ def score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: float) ->
     weights = finish(sums, recipe, table, weight_of_targets) * units_of_one_diff(recipe, table)
     if table.unit == 1:
         # Means of diffs in [0, 1]; sums rounded to the fixed-point grid may overshoot by its last digit.
-        weights = np.clip(weights, -1, 1)
+        weights = np.maximum(np.minimum(weights, 1), -1)
     return table.in_column_order(weights)
 
 
@@ -38,7 +38,6 @@ def class_score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: flo
     factor = 2.0 ** -fraction_bits(recipe, table)
     diffs = sums.diffs[:, :, 0].scaled(factor) * per_place[:, :, None]
     known = None if sums.known is None else sums.known[:, :, 0].scaled(factor) * per_place[:, :, None]
-    everything = sums.weight[:, :, 0].scaled(factor) * per_place
 
     def part(which):
         total = add_by_size(diffs[which])
@@ -46,9 +45,8 @@ def class_score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: flo
             return total
         # Rule C: the mean over the known pairs stands for the mean over all of them.
         known_share = add_by_size(known[which])
-        return np.divide(
-            total * add_by_size(everything[which]), known_share, out=np.zeros_like(total), where=known_share > 0
-        )
+        everything = add_by_size((sums.weight[:, :, 0].scaled(factor) * per_place)[which])
+        return np.divide(total * everything, known_share, out=np.zeros_like(total), where=known_share > 0)
 
     hits = part(is_hit) if recipe.hits else 0.0
     return part(~is_hit) - hits
@@ -73,11 +71,10 @@ def neighbourhood_sizes(recipe: Recipe, table: Table) -> FloatArray:
     if not counts_places(recipe, table):
         return np.ones((n_classes, groups))
     weight = _class_weights(table)
-    one = 1 if table.weights is None else table.weights.one
     there = np.empty((n_classes, groups), np.int64)
     for c in range(n_classes):
         there[c] = weight if recipe.grouping == "each class" else weight.sum() - weight[c]
-        there[c, hit_group(recipe, c)] = weight[c] - one
+        there[c, hit_group(recipe, c)] = weight[c] - table.one
     return np.clip(there, 1, places(recipe, table)).astype(float)
 
 

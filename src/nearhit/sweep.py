@@ -39,17 +39,21 @@ class Wide:
         return Wide(np.zeros(shape, np.int64), np.zeros(shape, np.int64))
 
     def add_to(self, place: Any, other: Wide) -> None:
-        """Add in place; the low half keeps 32 bits."""
-        low = self.low[place] + other.low
-        self.high[place] += other.high + (low >> LIMB_BITS)
-        self.low[place] = low & (2**LIMB_BITS - 1)
+        """Add in place; a low half gains 32 bits a block, so it has room for 2**31 of them."""
+        self.high[place] += other.high
+        self.low[place] += other.low
 
     def __getitem__(self, place: Any) -> Wide:
         return Wide(self.high[place], self.low[place])
 
     def scaled(self, factor: float) -> npt.NDArray[np.float64]:
         """As floats times a factor; two roundings whatever the history of the sum."""
-        return (self.high.astype(np.float64) * 2.0**LIMB_BITS + self.low) * factor
+        carried = self.carried()
+        return (carried.high.astype(np.float64) * 2.0**LIMB_BITS + carried.low) * factor
+
+    def carried(self) -> Wide:
+        """The same number with no more than 32 bits in a low half, which is the one way to write it."""
+        return Wide(self.high + (self.low >> LIMB_BITS), self.low & (2**LIMB_BITS - 1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +169,7 @@ def _within_own_mean(n: int, total: int, squares: int) -> int:
 def rows_met(table: Table, rows: npt.NDArray[np.intp]) -> list[int]:
     """How many rows each of some rows meets, in units of the row weights: all but one copy of itself."""
     units = table.units()
-    one = 1 if table.weights is None else table.weights.one
-    return (units.sum() - np.minimum(units[rows], one)).tolist()
+    return (table.all_units - np.minimum(units[rows], table.one)).tolist()
 
 
 def sweep(
@@ -206,15 +209,12 @@ def group_of_class(recipe: Recipe, target_class: int, neighbour_class: int) -> i
 
 def places(recipe: Recipe, table: Table) -> int:
     """How many places a neighbourhood has, in units of the row weights."""
-    everything = int(table.units().sum())
-    one = 1 if table.weights is None else table.weights.one
-    return everything if recipe.k is None else min(recipe.k * one, everything)
+    return table.all_units if recipe.k is None else min(recipe.k * table.one, table.all_units)
 
 
 def frequencies(table: Table) -> IntArray:
     """Row weights as they count in expected diffs: together under 2**32, so that exact sums of squares fit 128 bits."""
-    units = table.units()
-    return units >> max(0, int(units.sum()).bit_length() - 32)
+    return table.units() >> max(0, table.all_units.bit_length() - 32)
 
 
 def counts_places(recipe: Recipe, table: Table) -> bool:
@@ -234,7 +234,6 @@ def rank_weights(recipe: Recipe, table: Table) -> npt.NDArray[np.float64]:
     if not isinstance(recipe.weights, RankWeights):
         return np.zeros(1)
     sigma = recipe.weights.sigma
-    one = 1 if table.weights is None else table.weights.one
-    n_ranks = min(-(-places(recipe, table) // one), int(27 * sigma) + 2)  # beyond 27 sigma they are 0 as floats
+    n_ranks = min(-(-places(recipe, table) // table.one), int(27 * sigma) + 2)  # beyond 27 sigma they are 0 as floats
     # math.exp, not np.exp: NumPy's answer depends on the instruction set in the last bit.
     return np.concatenate([[0.0], np.cumsum([math.exp(-(rank / sigma) * (rank / sigma)) for rank in range(n_ranks)])])

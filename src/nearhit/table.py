@@ -10,6 +10,7 @@ import math
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -103,6 +104,20 @@ class Table:
     def units(self) -> IntArray:
         """The weight of each row in whole units; all 1 without row weights."""
         return np.ones(self.n_rows, np.int64) if self.weights is None else self.weights.units
+
+    @cached_property
+    def all_units(self) -> int:
+        """The weight of all rows together."""
+        return self.n_rows if self.weights is None else int(self.weights.units.sum())
+
+    def units_of(self, rows: npt.NDArray[np.intp]) -> int:
+        """The weight of some rows together."""
+        return len(rows) if self.weights is None else int(self.weights.units[rows].sum())
+
+    @property
+    def one(self) -> int:
+        """The units of a row of weight 1."""
+        return 1 if self.weights is None else self.weights.one
 
     def in_column_order(self, numeric_first: npt.NDArray) -> npt.NDArray:
         """Bring an array whose last axis is (numeric columns, nominal columns) into the order of the input."""

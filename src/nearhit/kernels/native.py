@@ -129,7 +129,7 @@ class Handle:
         c = self._class_of(block)
         groups = n_groups(self.recipe, self.table)[1]
         parts = 1 if isinstance(target, Classes) else 2
-        found = self.loaded.run(block.astype(np.int64), radii, self.batch, self.candidates, self.toward(c))
+        found = self.loaded.run(block.astype(np.int64, copy=False), radii, self.batch, self.candidates, self.toward(c))
         diffs_high, diffs, known_high, known, weight_high, weight, fewest = found
 
         def wide(high: IntArray, low: IntArray, *shape: int) -> Wide:
@@ -251,7 +251,7 @@ def _recipe_arguments(table: Table, recipe: Recipe) -> dict[str, Any]:
         "power": recipe.weights.power if isinstance(recipe.weights, DistanceWeights) else 1,
         "bits": fraction_bits(recipe, table),
         "places": places(recipe, table),
-        "one": 1 if table.weights is None else table.weights.one,
+        "one": table.one,
         "grid": table.grid,
         "mismatch": mismatch_code(table, recipe),
         "ramp_equal": equal,

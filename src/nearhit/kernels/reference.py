@@ -187,7 +187,7 @@ class Handle:
         self.is_classes = isinstance(target, Classes)
         self.class_of = target.codes if isinstance(target, Classes) else np.zeros(table.n_rows, np.int32)
         self.units = table.units()
-        self.one = 1 if table.weights is None else table.weights.one
+        self.one = table.one
         self.frequency = frequencies(table)
         self.codes = np.hstack([table.numeric, table.nominal]).astype(np.int64)
         self.is_known = ~np.hstack(
