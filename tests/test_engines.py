@@ -10,9 +10,13 @@ import threading
 import time
 
 import joblib
+import numpy as np
 import pytest
+import threadpoolctl
 
-from nearhit.engines import InLine, Threads, choose_engine, count_threads
+from nearhit import ReliefF
+from nearhit.engines import InLine, Threads, choose_engine
+from nearhit.thread_limits import count_threads
 
 
 @pytest.mark.parametrize("engine", [InLine(), Threads(1), Threads(2), Threads(7)])
@@ -79,6 +83,32 @@ def test_how_many_threads(monkeypatch):
 def test_a_worker_of_joblib_gets_one_thread():
     counts = joblib.Parallel(n_jobs=2, backend="threading")(joblib.delayed(count_threads)(None) for _ in range(2))
     assert counts == [1, 1]
+
+
+def test_threadpoolctl_has_a_say(monkeypatch):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    machine = joblib.effective_n_jobs(-1)
+    info = threadpoolctl.ThreadpoolController().select(user_api="nearhit").info()
+    assert [library["num_threads"] for library in info] == [machine]
+    with threadpoolctl.threadpool_limits(1, user_api="blas"):
+        assert count_threads(8) == 8
+    with threadpoolctl.threadpool_limits(1):
+        assert count_threads(8) == count_threads(None) == 1
+    assert (count_threads(8), count_threads(None)) == (8, machine)
+
+
+def test_an_estimator_obeys():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((2000, 100)), rng.integers(0, 2, 2000)
+    with threadpoolctl.threadpool_limits(1):
+        assert ReliefF(n_jobs=2).fit(X, y).kernel_.endswith("1 thread")
+    assert ReliefF(n_jobs=2).fit(X, y).kernel_.endswith("2 threads")
+    workers = joblib.Parallel(n_jobs=2)(joblib.delayed(kernel_of)(X, y, jobs) for jobs in (None, 2))
+    assert [worker.rpartition(", ")[2] for worker in workers] == ["1 thread", "1 thread"]
+
+
+def kernel_of(X, y, jobs):
+    return ReliefF(n_jobs=jobs).fit(X, y).kernel_
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

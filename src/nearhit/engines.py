@@ -6,14 +6,11 @@ nothing. Results do not depend on the engine: sums are integers.
 
 from __future__ import annotations
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
-
-import joblib
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -68,13 +65,3 @@ def choose_engine(n_threads: int, n_tasks: int, report: Report | None = None) ->
     """Threads where there is more than one task and more than one thread."""
     n_threads = min(n_threads, n_tasks)
     return Threads(n_threads, report) if n_threads > 1 else InLine(report)
-
-
-def count_threads(n_jobs: int | None) -> int:
-    """How many threads `n_jobs` allows: all there are by default, one inside a parallel worker of joblib."""
-    backend, active = joblib.parallel.get_active_backend()
-    if n_jobs is None and active is None and not backend.nesting_level:
-        n_jobs = -1  # nobody asked joblib for anything: use the machine
-    wanted = joblib.effective_n_jobs(n_jobs)
-    limit = os.environ.get("OMP_NUM_THREADS", "")  # joblib and job schedulers set it to share a machine
-    return min(wanted, int(limit)) if limit.isdigit() and int(limit) > 0 else wanted

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nearhit.engines import InLine, choose_engine, count_threads
+from nearhit.engines import InLine, choose_engine
 from nearhit.grid import Coder
 from nearhit.intake import Columns
 from nearhit.kernels.native import bytes_for_one_row
@@ -20,6 +20,7 @@ from nearhit.score import add_by_size, score
 from nearhit.settings import choose_kernel, get_config
 from nearhit.sweep import NEVER, Sums, bytes_of_sums, find_radii, hit_group, make_plan, n_groups, sweep
 from nearhit.table import Classes, Table, make_target
+from nearhit.thread_limits import count_threads
 
 #: rough speeds, only to size blocks: features of pairs per second and thread, and pairs per second
 FILTER_SPEED, EXACT_SPEED, REFERENCE_SPEED, PAIR_SPEED = 1e11, 8e9, 2e6, 2e9

@@ -83,7 +83,7 @@ def show_config() -> None:
     import sklearn
 
     from nearhit import __version__
-    from nearhit.engines import count_threads
+    from nearhit.thread_limits import count_threads
 
     there = available_kernels()
     versions = f"Python {platform.python_version()}, NumPy {numpy.__version__}, scikit-learn {sklearn.__version__}"
