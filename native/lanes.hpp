@@ -48,10 +48,6 @@ inline Vec add_bits(Vec acc, Vec a) { return _mm512_add_epi32(acc, _mm512_popcnt
 inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
     return _mm512_dpwssd_epi32(acc, _mm512_min_epi16(a, b), _mm512_set1_epi16(-2));
 }
-inline Vec minus_twice_min32(Vec acc, Vec a, Vec b) {
-    const __m512i least = _mm512_min_epu32(a, b);
-    return _mm512_sub_epi32(_mm512_sub_epi32(acc, least), least);
-}
 inline Vec add_unequal8(Vec acc, Vec a, Vec b) {
     const __m512i unequal = _mm512_min_epu8(_mm512_xor_si512(a, b), _mm512_set1_epi8(1));
     return _mm512_dpbusd_epi32(acc, unequal, _mm512_set1_epi8(1));
@@ -100,10 +96,6 @@ inline Vec add_bits(Vec acc, Vec a) {  // bits of each nibble by table
 }
 inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
     return _mm256_add_epi32(acc, _mm256_madd_epi16(_mm256_min_epi16(a, b), _mm256_set1_epi16(-2)));
-}
-inline Vec minus_twice_min32(Vec acc, Vec a, Vec b) {
-    const __m256i least = _mm256_min_epu32(a, b);
-    return _mm256_sub_epi32(_mm256_sub_epi32(acc, least), least);
 }
 inline Vec add_unequal8(Vec acc, Vec a, Vec b) {
     return sum_of_bytes(acc, _mm256_min_epu8(_mm256_xor_si256(a, b), _mm256_set1_epi8(1)));
@@ -163,12 +155,6 @@ inline Vec add_bits(Vec acc, Vec a) {  // bits of pairs, of nibbles, of bytes
 inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
     return _mm_add_epi32(acc, _mm_madd_epi16(_mm_min_epi16(a, b), _mm_set1_epi16(-2)));
 }
-inline Vec minus_twice_min32(Vec acc, Vec a, Vec b) {  // only signed numbers are compared here
-    const __m128i sign = _mm_set1_epi32(static_cast<int>(1u << 31));
-    const __m128i second = _mm_cmpgt_epi32(_mm_xor_si128(a, sign), _mm_xor_si128(b, sign));
-    const __m128i least = _mm_or_si128(_mm_and_si128(second, b), _mm_andnot_si128(second, a));
-    return _mm_sub_epi32(_mm_sub_epi32(acc, least), least);
-}
 inline Vec add_unequal8(Vec acc, Vec a, Vec b) {
     return sum_of_bytes(acc, _mm_min_epu8(_mm_xor_si128(a, b), _mm_set1_epi8(1)));
 }
@@ -225,9 +211,6 @@ inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
         for (int h = 0; h < 2; ++h) sum += half(a.v[l], h) < half(b.v[l], h) ? half(a.v[l], h) : half(b.v[l], h);
         return acc.v[l] - 2u * static_cast<uint32_t>(sum);
     });
-}
-inline Vec minus_twice_min32(Vec acc, Vec a, Vec b) {
-    return each([&](int l) { return acc.v[l] - 2 * (a.v[l] < b.v[l] ? a.v[l] : b.v[l]); });
 }
 template <int WIDTH> inline Vec add_unequal(Vec acc, Vec a, Vec b) {
     return each([&](int l) {

@@ -162,7 +162,8 @@ private:
             filter.slack[place] = measure_slack(t, r, row, filter);
         }
         coarse.starts[place] = coarse.own[place] - static_cast<uint32_t>(filter.slack[place]);
-        if (!full.parts.empty()) full.starts[place] = full.own[place] = std::accumulate(codes, codes + t.n_numeric, 0u);
+        for (size_t a = 0; a < t.n_numeric && !full.parts.empty(); ++a) full.own[place] += centred_in_full(codes[a]);
+        if (!full.parts.empty()) full.starts[place] = full.own[place];
     }
 
     void fit_box(size_t p) {

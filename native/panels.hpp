@@ -114,6 +114,9 @@ inline int32_t measure_slack(const TableView& t, const RecipeView& r, size_t row
     return static_cast<int32_t>((off + (uint64_t{1} << f.shift) - 1) >> f.shift);
 }
 
+// Full codes as signed numbers, which are compared faster; differences stay what they are.
+inline uint32_t centred_in_full(uint32_t code) { return code - (1u << 30); }
+
 // ------------------------------------------------------------------------------------------------------- packing
 
 // The cells of up to 32 nominal columns of one row, one byte or 16-bit code each; the columns that do not exist are 0.
@@ -137,7 +140,7 @@ inline void pack_group(const TableView& t, const Filter& f, const Part& part, si
         return;
     }
     if (part.form == Form::codes32) {
-        out[0] = t.numeric[row * t.n_numeric + columns[0]];
+        out[0] = centred_in_full(t.numeric[row * t.n_numeric + columns[0]]);
         return;
     }
     if (part.form == Form::numeric16) {

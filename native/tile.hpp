@@ -30,7 +30,7 @@ template <Form FORM, size_t W> [[gnu::always_inline]] inline Vec step(Vec acc, c
     else if constexpr (FORM == Form::bytes8) return add_unequal8(acc, a[0], b[0]);
     else if constexpr (FORM == Form::words16) return add_unequal16(acc, a[0], b[0]);
     else if constexpr (FORM == Form::holes) return add(acc, both(a[0], b[0]));
-    else if constexpr (FORM == Form::codes32) return minus_twice_min32(acc, a[0], b[0]);
+    else if constexpr (FORM == Form::codes32) return add(acc, smaller(a[0], b[0]));
     else if constexpr (FORM == Form::overlap) return add_bits(acc, both(a[0], b[0]));
     else {
         Vec unequal = differ(a[0], b[0]);
@@ -66,7 +66,7 @@ struct Pass {
     uint32_t* sums;           // [target][stride]
     size_t stride;
     const int32_t* bounds;    // per target, up to which sums are of interest; or null: all are written to `sums`
-    uint32_t times;           // what a sum of mismatches is multiplied by
+    uint32_t times;           // what a number of mismatches is multiplied by
 };
 
 // `found(first row, targets)` is called where a sum is within the bound of a target; all sums of that target and of
@@ -74,7 +74,7 @@ struct Pass {
 template <Form FORM, class Found>
 inline void tile(const uint32_t* targets, const uint32_t* panel, size_t n_groups, const Pass& pass, Found&& found) {
     constexpr int W = words_of(FORM), T = tile_of(FORM).targets, V = tile_of(FORM).vectors;
-    constexpr bool PLAIN = FORM == Form::numeric16 || FORM == Form::holes || FORM == Form::codes32 || FORM == Form::overlap;
+    constexpr bool PLAIN = FORM == Form::numeric16 || FORM == Form::holes || FORM == Form::overlap;
     for (int start = 0; start < PANEL; start += V * LANES) {
         const auto sum_at = [&](auto t, auto v) { return pass.sums + static_cast<size_t>(t) * pass.stride + start + v * LANES; };
         const auto begin = [&](auto t, auto v) { return load(pass.starts ? pass.starts + start + v * LANES : sum_at(t, v)); };
@@ -91,9 +91,10 @@ inline void tile(const uint32_t* targets, const uint32_t* panel, size_t n_groups
                 repeat<V>([&](auto v) { acc[t][v] = step<FORM>(acc[t][v], a, b[v]); });
             });
         }
+        const Vec factor = all(FORM == Form::codes32 ? static_cast<uint32_t>(-2) : pass.times);
         if constexpr (!PLAIN)
             repeat<T>([&](auto t) {
-                repeat<V>([&](auto v) { acc[t][v] = add(begin(t, v), times(acc[t][v], all(pass.times))); });
+                repeat<V>([&](auto v) { acc[t][v] = add(begin(t, v), times(acc[t][v], factor)); });
             });
         uint32_t within = 0;
         repeat<T>([&](auto t) {
