@@ -52,7 +52,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = []
     for isa in options.isa:
         for name, limit in measure_limits(isa, options.seconds).items():
-            rows.append([isa, name, STEPS[name], f"{limit.peak:,.0f}", f"{limit.tile:,.0f}", f"{limit.tile / limit.peak:.0%}"])
+            rows.append(
+                [isa, name, STEPS[name], f"{limit.peak:,.0f}", f"{limit.tile:,.0f}", f"{limit.tile / limit.peak:.0%}"]
+            )
     notes = [f"Machine: {in_words(this_machine())}. One core, G elements/s, best of many. Measured {today()}."]
     columns = ["set", "kernel", "columns: steps", "limit", "tile", "tile / limit"]
     show("What is the peak of this machine for the instructions of each kernel?", columns, rows, notes, n_left=3)
@@ -88,7 +90,11 @@ def program(isa: str) -> Path:
     import nanobind
 
     command = Path(cmake.CMAKE_BIN_DIR) / "cmake"
-    settings = [f"-DPython_EXECUTABLE={sys.executable}", f"-Dnanobind_DIR={nanobind.cmake_dir()}", "-DNEARHIT_LIMITS=ON"]
+    settings = [
+        f"-DPython_EXECUTABLE={sys.executable}",
+        f"-Dnanobind_DIR={nanobind.cmake_dir()}",
+        "-DNEARHIT_LIMITS=ON",
+    ]
     for step in (["-S", ROOT, "-B", BUILD, *settings], ["--build", BUILD, "--target", f"limits_{isa}"]):
         done = subprocess.run([command, *step], capture_output=True, text=True)
         if done.returncode:

@@ -62,15 +62,21 @@ private:
         constexpr size_t W = words_of(FORM), T = tile_of(FORM).targets;
         constexpr size_t ROWS = static_cast<size_t>(tile_of(FORM).vectors) * LANES;
         const Part& part = layer_.parts[p];
-        const size_t n = std::min(part.n_groups - g, groups_at_a_time(part));
+        const size_t n = std::min(part.n_groups - g, groups_at_a_time(part)), more = std::min(part.n_groups - g - n, n);
         for (size_t t = 0; t < places_->size(); t += T)
             for (size_t panel = first; panel < stop; ++panel) {
                 if (!wanted(t, T, panel)) continue;
+                if (more) fetch(part.panel(panel) + (g + n) * W * PANEL, more * W * PANEL, t / T, (places_->size() + T - 1) / T);
                 uint32_t* sums = of(t, panel - first);
                 const Pass pass{starts ? starts + panel * PANEL : nullptr, sums, stride_, bounds ? bounds + t : nullptr, layer_.times};
                 tile<FORM>(targets_[p].data() + (t * part.n_groups + g * T) * W, part.panel(panel) + g * W * PANEL, n, pass,
                            [&](size_t start, uint32_t within) { found(t, within, panel * PANEL + start, sums + start, ROWS); });
             }
+    }
+
+    // The groups to come, while these are at work: each tile asks for its share.
+    static void fetch(const uint32_t* words, size_t n, size_t share, size_t of) {
+        for (size_t at = n * share / of / 16 * 16; at < n * (share + 1) / of; at += 16) __builtin_prefetch(words + at, 0, 2);
     }
 
     // Kept distances hold what sums leave out: the target's own sum and the slack of the row.

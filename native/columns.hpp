@@ -46,6 +46,15 @@ struct FewValues {
         }
     }
 
+    // To be read soon: the cells of a row in a panel lie far from those in the next, and the bits of a panel come from memory.
+    void fetch(const TableView& t, size_t row, size_t panel) const {
+        if (t.nominal8 && panel < n_panels()) __builtin_prefetch(t.nominal8 + row * t.n_nominal + which[panel * PANEL]);
+    }
+    void fetch_bits(size_t panel) const {
+        for (size_t v = 0; v + 1 < n_values && panel < n_panels(); ++v)
+            for (size_t at = 0; at < n_groups * PANEL; at += 16) __builtin_prefetch(rows_with(v, panel) + at, 0, 2);
+    }
+
     // The rows of one group, all columns: each row is read in order.
     void pack(const TableView& t, const Order& order, size_t group) {
         uint32_t cells[PANEL] = {};

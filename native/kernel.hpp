@@ -59,7 +59,7 @@ public:
 
 private:
     static constexpr size_t ROWS_AT_A_TIME = 64;              // added together
-    static constexpr size_t MOST_WAITING = 1 << 16;           // neighbours that wait to be added
+    static constexpr size_t MOST_WAITING = 1 << 18;           // neighbours that wait to be added
     static constexpr size_t BYTES_OF_A_STRIPE = 8 << 20;      // of all rows: stays in the last cache
 
     void add_batch(const int64_t* rows, const int64_t* radii, size_t n) {

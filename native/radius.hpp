@@ -46,24 +46,29 @@ public:
     }
 
 private:
-    static constexpr size_t ROWS_AT_A_TIME = 256;             // of a stripe of columns: 64 KB
+    static constexpr size_t ROWS_AT_A_TIME = 128;             // of a stripe of columns: 32 KB
 
     int64_t* sums_of(const Task& task) const { return diffs_ + task.group * t_.n_features(); }
 
-    // A stripe of columns after the other, and of it so many rows at a time that they stay in the cache while those
-    // of all targets that are near them pick out theirs.
+    // A stripe of columns after the other, and of it so many rows at a time that they stay in the first cache while all
+    // targets pick out their neighbours among them.
     void add_numbers(const std::vector<Task>& tasks, size_t stripe) {
         const uint32_t* rows = k_.stripes.rows(stripe);
         totals_.assign(tasks.size() * Stripes::WIDTH, 0);
         for (size_t i = 0; i < tasks.size(); ++i) next_[i] = tasks[i].begin;
-        for (size_t stop = ROWS_AT_A_TIME; stop < k_.order.n_places() + ROWS_AT_A_TIME; stop += ROWS_AT_A_TIME)
-            for (size_t i = 0; i < tasks.size(); ++i) {
-                const size_t first = next_[i];
-                while (next_[i] < tasks[i].end && places_[next_[i]] < stop) ++next_[i];
-                if (next_[i] > first)
-                    total_diffs(rows + k_.order.place_of[tasks[i].row] * Stripes::WIDTH, rows, places_.data() + first,
-                                next_[i] - first, totals_.data() + i * Stripes::WIDTH);
-            }
+        for (size_t first = 0; first < k_.order.n_places(); first += DiffSums::MOST_ROWS) {
+            diffs_of_.assign(tasks.size(), {});
+            for (size_t at = first; at < std::min(first + DiffSums::MOST_ROWS, k_.order.n_places()); at += ROWS_AT_A_TIME)
+                for (size_t i = 0; i < tasks.size(); ++i) {
+                    const size_t begin = next_[i];
+                    size_t end = begin;
+                    while (end < tasks[i].end && places_[end] < at + ROWS_AT_A_TIME) ++end;
+                    diffs_of_[i].add_rows(rows, k_.order.place_of[tasks[i].row], places_.data() + begin, end - begin);
+                    next_[i] = end;
+                }
+            for (size_t i = 0; i < tasks.size(); ++i)
+                for (size_t a = 0; a < Stripes::WIDTH; ++a) totals_[i * Stripes::WIDTH + a] += diffs_of_[i].total(a);
+        }
         for (size_t i = 0; i < tasks.size(); ++i)
             add_rounded(totals_.data() + i * Stripes::WIDTH, k_.stripes.width(stripe), tasks[i].factor * 0x1p-31,
                         sums_of(tasks[i]) + stripe * Stripes::WIDTH);
@@ -109,6 +114,7 @@ private:
         for (size_t g = 0; g < bits_.size(); ++g) read_bits(bits_[g], k_.order.classes[g]);
         for (size_t p = 0; p < k_.columns.n_panels(); ++p) {
             read_cells(tasks, p);
+            k_.columns.fetch_bits(p + 1);
             for (size_t g = 0; g < bits_.size(); ++g)
                 for (size_t t = 0; t < bits_[g].tasks.size(); t += T) add_panel(tasks, bits_[g], k_.order.classes[g], t, p);
         }
@@ -121,6 +127,7 @@ private:
             uint32_t* to = cells_.data() + i * PANEL;
             if (i > 0 && tasks[i].row == tasks[i - 1].row) std::copy_n(to - PANEL, PANEL, to);
             else k_.columns.read(t_, tasks[i].row, p, to);
+            k_.columns.fetch(t_, tasks[i].row, p + 1);
         }
     }
 
@@ -140,37 +147,36 @@ private:
         const FewValues& columns = k_.columns;
         const size_t n = segment.n_panels * 2, n_columns = std::min<size_t>(PANEL, columns.which.size() - p * PANEL);
         alignas(64) uint32_t having[FewValues::MOST - 1][T][PANEL];
-        alignas(64) int64_t added[PANEL] = {};
         for (size_t v = 0; v + 1 < columns.n_values; ++v)
             tile<Form::overlap>(bits.words.data() + t * n, columns.rows_with(v, p) + segment.first_panel * 2 * PANEL, n,
                                 Pass{ZEROS, having[v][0], PANEL, nullptr, 1}, [](size_t, uint32_t) {});
-        for (size_t i = 0; i < std::min(T, bits.tasks.size() - t); ++i) {
-            const Task& task = *bits.tasks[t + i];
-            const uint32_t* cells = cells_.data() + static_cast<size_t>(&task - tasks.data()) * PANEL;
-            const uint32_t* counts[] = {having[0][i], having[1][i], having[2][i]};
-            const auto n_neighbours = static_cast<uint32_t>(task.end - task.begin);
-            const double factor = task.factor * 0x1p-31, mismatch = k_.r.mismatch;
-            for (size_t l = 0; l < PANEL; l += HALF)
-                *reinterpret_cast<Integers*>(added + l) +=
-                    fixed_point(unequal(cells + l, counts, l, n_neighbours, columns.n_values), mismatch, factor);
+        const size_t n_tasks = std::min(T, bits.tasks.size() - t);
+        alignas(64) int64_t added[PANEL];
+        for (size_t l = 0; l < PANEL; l += HALF) {
+            Integers sum = Integers{} - ROUNDER_BITS * n_tasks;
+            for (size_t i = 0; i < n_tasks; ++i) {
+                const Task& task = *bits.tasks[t + i];
+                const uint32_t* cells = cells_.data() + static_cast<size_t>(&task - tasks.data()) * PANEL;
+                const auto n_neighbours = static_cast<uint32_t>(task.end - task.begin);
+                const HalfCodes count = unequal(cells + l, having[0][i] + l, T * PANEL, n_neighbours, columns.n_values);
+                sum += (Integers)(as_doubles(count) * static_cast<double>(k_.r.mismatch) * (task.factor * 0x1p-31) + ROUNDER);
+            }
+            *reinterpret_cast<Integers*>(added + l) = sum;
         }
         int64_t* sums = sums_of(*bits.tasks[t]) + t_.n_numeric;
         for (size_t l = 0; l < n_columns; ++l) sums[columns.which[p * PANEL + l]] += added[l];
     }
 
     // How many of the neighbours have another value than the target, half a vector of columns at a time.
-    static HalfCodes unequal(const uint32_t* cells, const uint32_t* const* counts, size_t l, uint32_t n_neighbours, size_t n_values) {
+    static HalfCodes unequal(const uint32_t* cells, const uint32_t* counts, size_t stride, uint32_t n_neighbours, size_t n_values) {
         const HalfCodes cell = *reinterpret_cast<const HalfCodes*>(cells);
         HalfCodes others = HalfCodes{} + n_neighbours, same = {};
-        for (uint32_t v = 0; v + 1 < n_values; ++v) {
-            const HalfCodes count = *reinterpret_cast<const HalfCodes*>(counts[v] + l);
+        for (uint32_t v = 0; v + 1 < n_values; ++v, counts += stride) {
+            const HalfCodes count = *reinterpret_cast<const HalfCodes*>(counts);
             others -= count;
             same = cell == v ? count : same;
         }
         return n_neighbours - (cell + 1 == static_cast<uint32_t>(n_values) ? others : same);
-    }
-    static Integers fixed_point(HalfCodes count, double mismatch, double factor) {
-        return (Integers)(as_doubles(count) * mismatch * factor + ROUNDER) - ROUNDER_BITS;
     }
 
     const Packed& k_;
@@ -179,7 +185,8 @@ private:
     int64_t* diffs_ = nullptr;
     std::vector<uint32_t> places_;                            // of the neighbours that wait
     std::vector<size_t> next_;                                // per task: the first that was not added yet
-    std::vector<uint64_t> totals_;                            // per task, of one stripe
+    std::vector<DiffSums> diffs_of_;                          // per task, of one stripe
+    std::vector<uint64_t> totals_;
     std::vector<int64_t> unequal_;
     std::vector<uint32_t> diff_row_;
     std::vector<Bits> bits_;                                  // per class

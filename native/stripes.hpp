@@ -30,31 +30,38 @@ struct Stripes {
     }
 };
 
-// totals[a] += sum over some rows of |x[a] - y[a]|, in two sums of 32 bits: of the diffs modulo 2^32 and of their upper
-// halves, which tell the rest for up to 2^16 rows: three instructions less a vector than sums of 64 bits.
-inline void total_diffs(const uint32_t* x, const uint32_t* rows, const uint32_t* places, size_t n, uint64_t* totals) {
-    constexpr int VECTORS = LANES == 16 ? 4 : 2;
-    for (size_t a = 0; a < Stripes::WIDTH; a += VECTORS * LANES) {
-        Vec own[VECTORS], sums[VECTORS], halves[VECTORS];
-        repeat<VECTORS>([&](auto v) {
-            own[v] = load(x + a + v * LANES);
-            sums[v] = halves[v] = all(0);
-        });
-        for (size_t j = 0; j < n; ++j) {
-            const uint32_t* row = rows + places[j] * Stripes::WIDTH + a;
+// Sums of a stripe's diffs, in two words of 32 bits each: of the diffs modulo 2^32 and of their upper halves, which tell
+// the rest for up to 2^16 rows. That is three instructions less a vector than sums of 64 bits.
+struct DiffSums {
+    static constexpr size_t MOST_ROWS = 1 << 16;
+    uint32_t diffs[Stripes::WIDTH] = {}, halves[Stripes::WIDTH] = {};
+
+    uint64_t total(size_t a) const { return (uint64_t{halves[a]} << 16) + (diffs[a] - (halves[a] << 16)); }
+
+    // The diffs between one row of the stripe and `n` others.
+    void add_rows(const uint32_t* rows, size_t own_place, const uint32_t* places, size_t n) {
+        constexpr int VECTORS = LANES == 16 ? 4 : 2;
+        for (size_t a = 0; a < Stripes::WIDTH; a += VECTORS * LANES) {
+            Vec own[VECTORS], sums[VECTORS], upper[VECTORS];
             repeat<VECTORS>([&](auto v) {
-                const Vec diff = apart(load(row + v * LANES), own[v]);
-                sums[v] = add(sums[v], diff);
-                halves[v] = add(halves[v], upper_half(diff));
+                own[v] = load(rows + own_place * Stripes::WIDTH + a + v * LANES);
+                sums[v] = load(diffs + a + v * LANES);
+                upper[v] = load(halves + a + v * LANES);
+            });
+            for (size_t j = 0; j < n; ++j) {
+                const uint32_t* row = rows + places[j] * Stripes::WIDTH + a;
+                repeat<VECTORS>([&](auto v) {
+                    const Vec diff = apart(load(row + v * LANES), own[v]);
+                    sums[v] = add(sums[v], diff);
+                    upper[v] = add(upper[v], upper_half(diff));
+                });
+            }
+            repeat<VECTORS>([&](auto v) {
+                store(diffs + a + v * LANES, sums[v]);
+                store(halves + a + v * LANES, upper[v]);
             });
         }
-        uint32_t low[VECTORS * LANES], high[VECTORS * LANES];
-        repeat<VECTORS>([&](auto v) {
-            store(low + v * LANES, sums[v]);
-            store(high + v * LANES, halves[v]);
-        });
-        for (int l = 0; l < VECTORS * LANES; ++l) totals[a + l] += (uint64_t{high[l]} << 16) + (low[l] - (high[l] << 16));
     }
-}
+};
 
 }  // namespace nearhit

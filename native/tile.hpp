@@ -18,7 +18,7 @@
 namespace nearhit::NEARHIT_ISA {
 
 constexpr size_t WORDS_AT_A_TIME = 512;                  // of a panel: 128 KB, so that some panels stay in the second-level cache
-constexpr size_t BYTES_OF_A_CHUNK = 384 * 1024;
+constexpr size_t BYTES_OF_A_CHUNK = 256 * 1024;
 constexpr size_t MOST_PANELS_OF_A_CHUNK = 16;
 
 constexpr TileShape tile_of(Form form) { return shape_of(words_of(form)); }
@@ -53,10 +53,18 @@ inline void gather_targets(const Part& part, const size_t* places, size_t n, std
         const size_t place = places[std::min(i, n - 1)];       // a short last tile repeats its last target
         from.push_back(part.panel(place / PANEL) + place % PANEL);
     }
+    std::vector<char> side_by_side;                            // as all rows are that are taken in order
+    for (size_t k = 0; k < tiles; ++k) {
+        char all = 1;
+        for (size_t i = 1; i < width; ++i) all &= from[k * width + i] == from[k * width] + i;
+        side_by_side.push_back(all);
+    }
     for (size_t w = 0; w < words; ++w)
         for (size_t k = 0; k < tiles; ++k) {
             uint32_t* to = out.data() + (k * words + w) * width;
-            for (size_t i = 0; i < width; ++i) to[i] = from[k * width + i][w * PANEL];
+            const uint32_t* const* of = from.data() + k * width;
+            if (side_by_side[k]) std::copy_n(of[0] + w * PANEL, width, to);
+            else for (size_t i = 0; i < width; ++i) to[i] = of[i][w * PANEL];
         }
 }
 

@@ -38,7 +38,7 @@ GROUPINGS = {"each class": 0, "hits and misses": 1, "everyone": 2}
 DIFFS = {"linear": 0, "squared": 1, "ramp": 2}
 RULES = {"uniform": 0, "skip": 1, "expected": 2}
 #: so many targets are searched together; more where a panel of rows is so wide that it comes from memory each time
-FASTEST_BATCH, BATCH_OF_WIDE_ROWS, WIDE_PANELS = 48, 144, 16 * 2**20
+FASTEST_BATCH, BATCH_OF_WIDE_ROWS, WIDE_PANELS = 48, 288, 16 * 2**20
 #: a table is packed in so many shares, on as many threads as there are, unless it is small
 SHARES, CELLS_OF_A_SHARE = 16, 100_000
 PANEL = 64
