@@ -38,7 +38,8 @@ public:
     Loaded(In<uint32_t, 2> numeric, Maybe<bool, 2> numeric_unknown, Maybe<uint8_t, 2> nominal8,
            Maybe<uint16_t, 2> nominal16, Maybe<bool, 2> nominal_unknown, In<int64_t, 1> n_codes, In<int32_t, 1> class_of,
            Maybe<uint32_t, 1> target, Maybe<int64_t, 1> units, Maybe<int64_t, 1> frequencies,
-           In<int64_t, 1> uniform, In<double, 1> rank_weights, nb::dict recipe, size_t n_classes) {
+           In<int64_t, 1> uniform, In<double, 1> rank_weights, nb::dict recipe, size_t n_classes,
+           bool writes_down) {
         TableView t{};
         t.n_rows = numeric.shape(0);
         t.n_numeric = numeric.shape(1);
@@ -60,7 +61,7 @@ public:
         keep_ = nb::make_tuple(numeric, numeric_unknown, nominal8, nominal16, nominal_unknown, n_codes, class_of, target,
                                units, frequencies, uniform, rank_weights);
         nb::gil_scoped_release unlocked;
-        packed_ = std::make_unique<Packed>(t, r, n_classes);
+        packed_ = std::make_unique<Packed>(t, r, n_classes, writes_down);
     }
 
     // The shares of this work may run on different threads; all of them before anything else is asked.
@@ -117,13 +118,13 @@ public:
         return nb::cast(give(std::move(words)));
     }
 
-    nb::tuple run(In<int64_t, 1> rows, Maybe<int64_t, 1> radii, size_t batch, size_t candidates, Maybe<uint32_t, 1> toward,
-                  int last_stage) const {
+    nb::tuple run(In<int64_t, 1> rows, Maybe<int64_t, 1> radii, size_t batch, size_t candidates, size_t neighbours,
+                  Maybe<uint32_t, 1> toward, int last_stage) const {
         BlockSums sums;
         {
             nb::gil_scoped_release unlocked;
-            sums = nearhit::NEARHIT_ISA::run(*packed_, rows.data(), pointer(radii), rows.shape(0), {batch, candidates},
-                                             pointer(toward), static_cast<Stage>(last_stage));
+            sums = nearhit::NEARHIT_ISA::run(*packed_, rows.data(), pointer(radii), rows.shape(0),
+                                             {batch, candidates, neighbours}, pointer(toward), static_cast<Stage>(last_stage));
         }
         return nb::make_tuple(give(std::move(sums.diffs_high)), give(std::move(sums.diffs)), give(std::move(sums.known_high)),
                               give(std::move(sums.known)), give(std::move(sums.weight_high)), give(std::move(sums.weight)),
@@ -224,12 +225,13 @@ NB_MODULE(NEARHIT_MODULE(NEARHIT_ISA), m) {
     nb::class_<Loaded>(m, "Loaded")
         .def(nb::init<In<uint32_t, 2>, Maybe<bool, 2>, Maybe<uint8_t, 2>, Maybe<uint16_t, 2>, Maybe<bool, 2>, In<int64_t, 1>,
                       In<int32_t, 1>, Maybe<uint32_t, 1>, Maybe<int64_t, 1>, Maybe<int64_t, 1>, In<int64_t, 1>, In<double, 1>, nb::dict,
-                      size_t>(),
+                      size_t, bool>(),
              nb::arg("numeric").noconvert(), nb::arg("numeric_unknown").none(), nb::arg("nominal8").none(),
              nb::arg("nominal16").none(), nb::arg("nominal_unknown").none(), nb::arg("n_codes").noconvert(),
              nb::arg("class_of").noconvert(), nb::arg("target").none(), nb::arg("units").none(),
              nb::arg("frequencies").none(),
-             nb::arg("uniform").noconvert(), nb::arg("rank_weights").noconvert(), nb::arg("recipe"), nb::arg("n_classes"))
+             nb::arg("uniform").noconvert(), nb::arg("rank_weights").noconvert(), nb::arg("recipe"), nb::arg("n_classes"),
+             nb::arg("writes_down"))
         .def("prepare", &Loaded::prepare, nb::arg("share"), nb::arg("of"))
         .def("in_order", &Loaded::in_order, nb::arg("rows").noconvert())
         .def("begin_to_keep", &Loaded::begin_to_keep)
@@ -239,5 +241,5 @@ NB_MODULE(NEARHIT_MODULE(NEARHIT_ISA), m) {
         .def("moments", &Loaded::moments, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("toward").none(),
              nb::arg("toward_in_full").none())
         .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("radii").none(), nb::arg("batch"),
-             nb::arg("candidates"), nb::arg("toward").none(), nb::arg("last_stage") = static_cast<int>(Stage::sums));
+             nb::arg("candidates"), nb::arg("neighbours"), nb::arg("toward").none(), nb::arg("last_stage") = static_cast<int>(Stage::sums));
 }

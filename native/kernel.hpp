@@ -18,8 +18,9 @@ struct BlockSums {
 // How far a block is taken; benchmarks stop it early.
 enum class Stage : int { distances, neighbours, sums };
 
-// How many targets are searched at a time, and how many candidates may wait at a time (Python bounds their memory).
-struct Budget { size_t batch, candidates; };
+// How many targets are searched at a time, how many candidates may wait at a time, and how many neighbours until they are
+// added (Python bounds their memory; those of one target always may).
+struct Budget { size_t batch, candidates, neighbours; };
 
 // One block at work: all scratch memory, allocated once per block.
 template <class Search>
@@ -59,7 +60,6 @@ public:
 
 private:
     static constexpr size_t ROWS_AT_A_TIME = 64;              // added together
-    static constexpr size_t MOST_WAITING = 1 << 18;           // neighbours that wait to be added
     static constexpr size_t BYTES_OF_A_STRIPE = 8 << 20;      // of all rows: stays in the last cache
 
     void add_batch(const int64_t* rows, const int64_t* radii, size_t n) {
@@ -74,7 +74,7 @@ private:
         for (size_t t = 0; t < n && last_ != Stage::distances; ++t) {
             const auto i = static_cast<size_t>(rows[t]);
             radii ? choose_within(t, i, c, radii[t]) : choose_nearest(t, i, c);
-            if (t_.units || waiting_.size() > MOST_WAITING) add_up();
+            if (t_.units || waiting_.size() > budget_.neighbours) add_up();
             if (t_.units) fold(i);
         }
     }

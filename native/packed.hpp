@@ -43,7 +43,8 @@ struct Layer {
 
 class Packed {
 public:
-    Packed(const TableView& table, const RecipeView& recipe, size_t n_classes)
+    // `writes_down`: all expected diffs are kept, 4 bytes for each row, class and column with unknown values.
+    Packed(const TableView& table, const RecipeView& recipe, size_t n_classes, bool writes_down)
         : t(table), r(recipe), order(t, n_classes, filters() && boxes_may_pay(t)), expected(t, r, n_classes),
           holes(t, expected), filtered(filters()), weight_of_class(n_classes, 0) {
         for (size_t i = 0; i < t.n_rows; ++i) weight_of_class[class_of(i)] += t.weight(i);
@@ -61,6 +62,7 @@ public:
         } else {
             code_panels = CodePanels(t, order.n_panels());
         }
+        if (writes_down) expected_diffs_.resize(t.n_rows * n_classes * expected.size());
         if (r.radius && !t.has_unknown() && !t.units) {
             columns = FewValues(t, order.n_places());
             if (r.diff == DiffKind::linear) stripes = Stripes(t, order.n_places());
@@ -71,7 +73,10 @@ public:
     // The share `i` of `n` of the work that threads can divide; all shares together before the first search.
     void prepare(size_t i, size_t n) {
         const auto share = [=](size_t of) { return std::pair(of * i / n, of * (i + 1) / n); };
-        for (auto [s, stop] = share(expected.size()); s < stop; ++s) expected.learn_column(s);
+        for (auto [s, stop] = share(expected.size()); s < stop; ++s) {
+            expected.learn_column(s);
+            if (!expected_diffs_.empty()) write_down(s);
+        }
         for (auto [p, stop] = share(order.n_panels()); p < stop; ++p) {
             filtered ? pack(p) : code_panels.pack(t, order, p);
             stripes.pack(t, order, p);
@@ -120,8 +125,7 @@ public:
     }
     // The diff between a row and an unknown value of a row of class c.
     uint32_t expected_diff(size_t s, size_t row, size_t c) const {
-        const size_t a = expected.feature(s);
-        return t.known(row, a) ? expected.one(s, t.code(row, a), c) : expected.two(s, c, class_of(row));
+        return expected_diffs_.empty() ? work_out(s, row, c) : expected_diffs_[(c * t.n_rows + row) * expected.size() + s];
     }
 
     const TableView t;
@@ -188,7 +192,18 @@ private:
         return unit(diff) - (a < t.n_numeric ? unit(code) : code ? layer.times : 0);
     }
 
+    // Each expected diff is asked for several times: by the targets of each class, by the tiles and by the sums.
+    void write_down(size_t s) {
+        for (size_t c = 0; c < weight_of_class.size(); ++c)
+            for (size_t row = 0; row < t.n_rows; ++row) expected_diffs_[(c * t.n_rows + row) * expected.size() + s] = work_out(s, row, c);
+    }
+    uint32_t work_out(size_t s, size_t row, size_t c) const {
+        const size_t a = expected.feature(s);
+        return t.known(row, a) ? expected.one(s, t.code(row, a), c) : expected.two(s, c, class_of(row));
+    }
+
     static constexpr size_t MOST_COLUMNS_OF_MEANS = 32'000;
+    std::vector<uint32_t> expected_diffs_;   // [class of the unknown value][row][slot]
 };
 
 }  // namespace nearhit

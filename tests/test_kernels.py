@@ -13,10 +13,11 @@ from generated import (
     sums_of,
     usable,
 )
-from hypothesis import assume, given
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from nearhit import recipes
+from nearhit.kernels import native
 from nearhit.kernels.native import NativeKernel, instruction_sets
 from nearhit.kernels.reference import ReferenceKernel
 from nearhit.table import Numbers
@@ -53,6 +54,13 @@ def test_the_filter_path_agrees_with_the_reference(made, k, ties):
 @given(data(classes=False, holes=(0.0,), weights=(None,), scale=("range",)), st.sampled_from([1, 5, 20]))
 def test_the_filter_path_agrees_with_the_reference_for_rrelieff(made, k):
     check_all_kernels(made, replace(recipes.RRELIEFF, k=k))
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(made=data(holes=(0.1, 0.5)), recipe=class_recipes())
+def test_expected_diffs_are_the_same_worked_out_each_time(monkeypatch, made, recipe):
+    monkeypatch.setattr(native, "MOST_EXPECTED_DIFFS", 0)
+    check_all_kernels(made, recipe)
 
 
 def check_all_kernels(made, recipe):

@@ -65,11 +65,23 @@ def check(table, recipe, kernel, targets=None):
 
 @each_kernel
 @pytest.mark.parametrize("n_rows", [127, 128, 129, 200])
-@pytest.mark.parametrize("columns", [127, 128, 129, 200])
+@pytest.mark.parametrize("columns", [63, 64, 65, 128, 200])
 def test_panels_and_stripes(kernel, n_rows, columns):
     rng = np.random.default_rng(n_rows * columns)
     made = Data(rng.random((n_rows, columns)), np.zeros((n_rows, 0), int), None, rng.integers(0, 3, n_rows), None)
     check(made.table(), recipes.MULTISURF, kernel, targets=rng.choice(n_rows, 20, replace=False))
+
+
+@each_kernel
+def test_more_neighbours_than_sums_of_32_bits_can_tell(kernel):
+    """66,000 hits at one distance, whose code ends in sixteen ones; so many others farther away that they are within."""
+    near = (19_660 * 2**16 + 2**16 - 1) / 2**31
+    X = np.repeat([0.0, near, 1.0], [1, 66_000, 28_299])[:, None]
+    made = Data(X, np.zeros((len(X), 0), int), None, (X[:, 0] == 1).astype(int), None).table()
+    targets = np.array([0])
+    found = sums_of(recipes.MULTISURF, made, kernel, targets=targets)
+    assert found.fewest[0, 0] == 66_000
+    assert_same_sums(found, sums_of(recipes.MULTISURF, made, REFERENCE, targets=targets))
 
 
 @each_kernel
@@ -86,7 +98,7 @@ def test_categories_are_counted_by_overlap_or_along_lists(kernel, columns, value
 
 @each_kernel
 def test_more_neighbours_than_a_byte_counts_and_than_wait_at_a_time(kernel):
-    """2,500 rows on two points: every row has over a thousand neighbours, and a batch over 2^16."""
+    """2,500 rows on two points: every row has over a thousand neighbours, and those of a block are added in several goes."""
     rng = np.random.default_rng(1)
     codes = np.repeat(rng.integers(0, 2, (2500, 1)), 20, axis=1)
     codes[:, 5:] = rng.integers(0, 6, (2500, 15)) // 5

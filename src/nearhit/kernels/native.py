@@ -42,13 +42,18 @@ FASTEST_BATCH, BATCH_OF_WIDE_ROWS, WIDE_PANELS = 48, 288, 16 * 2**20
 #: a table is packed in so many shares, on as many threads as there are, unless it is small
 SHARES, CELLS_OF_A_SHARE = 16, 100_000
 PANEL = 64
+#: expected diffs are written down, once for all who ask, while they take 64 MB at most
+MOST_EXPECTED_DIFFS = 2**24
 #: beyond so many columns sums of full codes are not known from the filter any more
 MOST_COLUMNS_OF_MEANS = 32_000
 #: so many words a row are worth measuring each pair only once, and writing its distance down twice
 WORDS_WORTH_KEEPING = 250
 #: a candidate waits in a list that grows by doubling (16), perhaps with its distance in a heap (8); those of one target
-#: at a time are ranked (24), weighed (24) and added (16 for each part of the sums): native/target.hpp, native/kernel.hpp
-BYTES_WAITING, BYTES_AT_WORK = 24, 80
+#: at a time are ranked (24) and weighed (24); a neighbour waits (24), perhaps with its place (4), until it is added with its
+#: factors (16 for each part of the sums): native/target.hpp, native/kernel.hpp
+BYTES_WAITING, BYTES_AT_WORK, BYTES_OF_A_NEIGHBOUR = 24, 80, 60
+#: more neighbours than these gain nothing by waiting for each other
+MOST_NEIGHBOURS = 2**18
 
 
 @cache
@@ -90,6 +95,7 @@ class NativeKernel:
             rank_weights=rank_weights(recipe, table),
             recipe=_recipe_arguments(table, recipe),
             n_classes=n_groups(recipe, table)[0],
+            writes_down=table.n_rows * table.n_features * n_groups(recipe, table)[0] <= MOST_EXPECTED_DIFFS,
         )
         shares = 1 if table.numeric.size + table.nominal.size < CELLS_OF_A_SHARE else SHARES
         for _ in engine.map(lambda share: loaded.prepare(share, shares), range(shares)):
@@ -98,7 +104,7 @@ class NativeKernel:
             for _ in engine.map(loaded.keep, range(loaded.begin_to_keep())):
                 pass
             loaded.end_to_keep()
-        return Handle(loaded, table, recipe, _batch(table), _candidates(table, pair_bytes))
+        return Handle(loaded, table, recipe, _batch(table), *_waiting(table, pair_bytes))
 
     def run(self, handle: Handle, block: npt.NDArray[np.intp], radii: IntArray | None = None) -> BlockSums:
         return handle.run(block, radii)
@@ -116,6 +122,7 @@ class Handle:
     recipe: Recipe
     batch: int
     candidates: int
+    neighbours: int
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _toward: dict[tuple[int, bool], Any] = field(default_factory=dict)
 
@@ -129,7 +136,8 @@ class Handle:
         c = self._class_of(block)
         groups = n_groups(self.recipe, self.table)[1]
         parts = 1 if isinstance(target, Classes) else 2
-        found = self.loaded.run(block.astype(np.int64, copy=False), radii, self.batch, self.candidates, self.toward(c))
+        rows = block.astype(np.int64, copy=False)
+        found = self.loaded.run(rows, radii, self.batch, self.candidates, self.neighbours, self.toward(c))
         diffs_high, diffs, known_high, known, weight_high, weight, fewest = found
 
         def wide(high: IntArray, low: IntArray, *shape: int) -> Wide:
@@ -201,9 +209,11 @@ def _batch(table: Table) -> int:
     return BATCH_OF_WIDE_ROWS if words > WIDE_PANELS else FASTEST_BATCH
 
 
-def _candidates(table: Table, pair_bytes: int) -> int:
-    """How many candidates may wait beside those of the one target that is at work."""
-    return max(0, pair_bytes - table.n_rows * BYTES_AT_WORK) // BYTES_WAITING
+def _waiting(table: Table, pair_bytes: int) -> tuple[int, int]:
+    """How many candidates and neighbours may wait beside those of the one target that is at work."""
+    neighbours = min(MOST_NEIGHBOURS, max(0, pair_bytes - bytes_for_one_row(table.n_rows)) // 4 // BYTES_OF_A_NEIGHBOUR)
+    rest = pair_bytes - table.n_rows * BYTES_AT_WORK - neighbours * BYTES_OF_A_NEIGHBOUR
+    return max(0, rest) // BYTES_WAITING, neighbours
 
 
 def bytes_for_one_row(n_rows: int) -> int:
