@@ -123,8 +123,8 @@ private:
         std::vector<uint32_t>& words = targets_.back();
         const size_t slots = k_.expected.size();
         words.resize((places_->size() + T - 1) / T * slots * T);
-        for (size_t t = 0; t < places_->size(); ++t)
-            for (size_t s = 0; s < slots; ++s)
+        for (size_t s = 0; s < slots; ++s)
+            for (size_t t = 0; t < places_->size(); ++t)
                 words[(t / T * slots + s) * T + t % T] = k_.from_known(layer_, s, k_.order.row((*places_)[t]), d);
     }
 

@@ -74,8 +74,8 @@ public:
     void prepare(size_t i, size_t n) {
         const auto share = [=](size_t of) { return std::pair(of * i / n, of * (i + 1) / n); };
         for (auto [s, stop] = share(expected.size()); s < stop; ++s) {
-            expected.learn_column(s);
-            if (!expected_diffs_.empty()) write_down(s);
+            const std::vector<uint32_t> known_rows = expected.learn_column(s);
+            if (!expected_diffs_.empty()) write_down(s, known_rows);
         }
         for (auto [p, stop] = share(order.n_panels()); p < stop; ++p) {
             filtered ? pack(p) : code_panels.pack(t, order, p);
@@ -99,14 +99,12 @@ public:
     // and less what the packed columns, where an unknown code is 0, have added already; null is for exact distances.
     std::vector<uint32_t> toward(size_t c, const Layer* layer) const {
         std::vector<uint32_t> table(order.n_places() * expected.size(), 0);
-        for (size_t place = 0; place < order.n_places(); ++place) {
-            if (!order.is_row(place)) continue;
-            uint32_t* to = table.data() + place / PANEL * expected.size() * PANEL + place % PANEL;
-            for (size_t s = 0; s < expected.size(); ++s) {
+        for (size_t s = 0; s < expected.size(); ++s)
+            for (size_t place = 0; place < order.n_places(); ++place) {
+                if (!order.is_row(place)) continue;
                 const uint32_t diff = expected_diff(s, order.row(place), c);
-                to[s * PANEL] = layer ? in_units(*layer, s, order.row(place), diff) : diff;
+                table[(place / PANEL * expected.size() + s) * PANEL + place % PANEL] = layer ? in_units(*layer, s, order.row(place), diff) : diff;
             }
-        }
         return table;
     }
     // The same from one row of its own, known values only: for rows that have holes where it has none.
@@ -125,7 +123,7 @@ public:
     }
     // The diff between a row and an unknown value of a row of class c.
     uint32_t expected_diff(size_t s, size_t row, size_t c) const {
-        return expected_diffs_.empty() ? work_out(s, row, c) : expected_diffs_[(c * t.n_rows + row) * expected.size() + s];
+        return expected_diffs_.empty() ? work_out(s, row, c) : expected_diffs_[(c * expected.size() + s) * t.n_rows + row];
     }
 
     const TableView t;
@@ -193,9 +191,14 @@ private:
     }
 
     // Each expected diff is asked for several times: by the targets of each class, by the tiles and by the sums.
-    void write_down(size_t s) {
-        for (size_t c = 0; c < weight_of_class.size(); ++c)
-            for (size_t row = 0; row < t.n_rows; ++row) expected_diffs_[(c * t.n_rows + row) * expected.size() + s] = work_out(s, row, c);
+    void write_down(size_t s, const std::vector<uint32_t>& known_rows) {
+        for (size_t c = 0; c < weight_of_class.size(); ++c) {
+            uint32_t* of_class = expected_diffs_.data() + (c * expected.size() + s) * t.n_rows;
+            size_t cursor = 0;
+            for (const size_t row : known_rows) of_class[row] = expected.one(s, t.code(row, expected.feature(s)), c, &cursor);
+            for (size_t row = 0; row < t.n_rows; ++row)
+                if (!t.known(row, expected.feature(s))) of_class[row] = work_out(s, row, c);
+        }
     }
     uint32_t work_out(size_t s, size_t row, size_t c) const {
         const size_t a = expected.feature(s);
@@ -203,7 +206,7 @@ private:
     }
 
     static constexpr size_t MOST_COLUMNS_OF_MEANS = 32'000;
-    std::vector<uint32_t> expected_diffs_;   // [class of the unknown value][row][slot]
+    std::vector<uint32_t> expected_diffs_;   // [class of the unknown value][slot][row]
 };
 
 }  // namespace nearhit
