@@ -12,8 +12,9 @@ thread to all.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,9 @@ from machine import in_words, n_cores, this_machine, today
 from show_table import show
 from stages import DISTANCES, NEIGHBOURS, RECIPES, STAGES, SUMS, Fit, best, take_apart
 from workloads import SEED, SPECS, make
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "runners"))
+from run_peer import MultiSURF
 
 from nearhit import ReliefF, RReliefF, recipes
 from nearhit.kernels.native import NativeKernel
@@ -166,21 +170,14 @@ def stage_rows(name: str, options: argparse.Namespace) -> Iterator[list[str]]:
     for threads in sorted({1, n_cores()}):
         fit = Fit(W.X, W.y, W.categorical, RECIPES[method], NativeKernel(options.isa[0]), threads)
         parts = take_apart(fit, options.repeats)
-        estimator = {"ReliefF": ReliefF, "RReliefF": RReliefF, "MultiSURF": MultiSURF}[method]
-        relief = estimator(categorical_features=W.categorical, n_jobs=threads)
+        relief = {"ReliefF": ReliefF, "RReliefF": RReliefF, "MultiSURF": MultiSURF}[method]()
+        relief.set_params(categorical_features=W.categorical, n_jobs=threads)
         whole, _ = best(lambda relief=relief: relief.fit(W.X, W.y), options.repeats)
         sweep = parts["distances"] + parts["selection"] + parts["scores"]
         alone = alone or sweep
         seconds = [*(parts[stage] for stage in STAGES), max(whole - sweep - parts["read"] - parts["pack"], 0.0), whole]
         title = f"{name} {W.size[0]:,} x {W.size[1]:,}"
         yield [title, str(threads), *(f"{1000 * s:,.1f}" for s in seconds), f"{alone / sweep:.2f}"]
-
-
-class MultiSURF(ReliefF):
-    """The recipe behind the face of ReliefF; an estimator of its own will follow."""
-
-    def _recipe(self) -> recipes.Recipe:
-        return replace(recipes.MULTISURF, unknown=self.missing)
 
 
 if __name__ == "__main__":

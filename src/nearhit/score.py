@@ -31,10 +31,9 @@ def score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: float) ->
 
 def class_score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: float) -> FloatArray:
     """Sum over target classes c and groups g of coefficient(c, g) * mean diff(c, g)."""
-    coefficient = class_coefficients(recipe, table)
-    n_classes, groups = coefficient.shape
-    is_hit = np.arange(groups) == [[hit_group(recipe, c)] for c in range(n_classes)]
-    per_place = coefficient / neighbourhood_sizes(recipe, table) / weight_of_targets
+    is_hit = hits_among_groups(recipe, table)
+    per_place = class_coefficients(recipe, table, is_hit)
+    per_place = per_place / neighbourhood_sizes(recipe, table, is_hit) / weight_of_targets
     factor = 2.0 ** -fraction_bits(recipe, table)
     diffs = sums.diffs[:, :, 0].scaled(factor) * per_place[:, :, None]
     known = None if sums.known is None else sums.known[:, :, 0].scaled(factor) * per_place[:, :, None]
@@ -52,30 +51,34 @@ def class_score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: flo
     return part(~is_hit) - hits
 
 
-def class_coefficients(recipe: Recipe, table: Table) -> FloatArray:
+def hits_among_groups(recipe: Recipe, table: Table) -> npt.NDArray[np.bool_]:
+    """Which group holds the hits, by class of the target row."""
+    n_classes, groups = n_groups(recipe, table)
+    hits = np.zeros((n_classes, groups), bool)
+    hits[range(n_classes), [hit_group(recipe, c) for c in range(n_classes)]] = True
+    return hits
+
+
+def class_coefficients(recipe: Recipe, table: Table, is_hit: npt.NDArray[np.bool_]) -> FloatArray:
     """How much the mean diff to a group counts, by class of the target row (SPEC.md section 3)."""
-    n_classes, groups = n_groups(recipe, table)
-    weight = _class_weights(table)
     if recipe.miss == "equal" or recipe.radius:  # with a radius, priors depend on who is there: kernels know
-        return np.ones((n_classes, groups))
-    total = weight.sum()
-    others = total - weight[:, None] if recipe.miss == "prior over others" else np.full((n_classes, 1), total)
-    coefficient = weight[None, :] / np.maximum(others, 1)
-    np.fill_diagonal(coefficient, 1.0)
-    return coefficient
-
-
-def neighbourhood_sizes(recipe: Recipe, table: Table) -> FloatArray:
-    """The places by which sums of places are divided: k, or all there are if fewer; 1 where weights add up to 1."""
-    n_classes, groups = n_groups(recipe, table)
-    if not counts_places(recipe, table):
-        return np.ones((n_classes, groups))
+        return np.ones(is_hit.shape)
     weight = _class_weights(table)
-    there = np.empty((n_classes, groups), np.int64)
-    for c in range(n_classes):
-        there[c] = weight if recipe.grouping == "each class" else weight.sum() - weight[c]
-        there[c, hit_group(recipe, c)] = weight[c] - table.one
-    return np.clip(there, 1, places(recipe, table)).astype(float)
+    total = weight.sum()
+    others = total - weight[:, None] if recipe.miss == "prior over others" else total
+    return np.where(is_hit, 1.0, weight / np.maximum(others, 1))
+
+
+def neighbourhood_sizes(recipe: Recipe, table: Table, is_hit: npt.NDArray[np.bool_]) -> FloatArray:
+    """The places by which sums of places are divided: k, or all there are if fewer; 1 where weights add up to 1."""
+    if not counts_places(recipe, table):
+        return np.ones(is_hit.shape)
+    weight = _class_weights(table)
+    own, others = (
+        weight[:, None] - table.one,
+        weight if recipe.grouping == "each class" else table.all_units - weight[:, None],
+    )
+    return np.maximum(np.minimum(np.where(is_hit, own, others), places(recipe, table)), 1).astype(float)
 
 
 def _class_weights(table: Table) -> npt.NDArray[np.int64]:

@@ -79,9 +79,9 @@ class NativeKernel:
 
     def bytes_to_keep(self, table: Table, recipe: Recipe, n_targets: int) -> int:
         """What all distances would take, each pair measured once for both of its rows; 0 where that does not pay."""
-        if 2 * n_targets < table.n_rows or table.has_unknown or not is_filtered(table, recipe):
+        if not recipe.radius and (table.n_features < WORDS_WORTH_KEEPING or _words_of_row(table) < WORDS_WORTH_KEEPING):
             return 0
-        if not recipe.radius and _words_of_row(table) < WORDS_WORTH_KEEPING:
+        if 2 * n_targets < table.n_rows or table.has_unknown or not is_filtered(table, recipe):
             return 0
         layers = 2 if recipe.radius and len(table.numeric_columns) else 1
         places = table.n_rows + PANEL * n_groups(recipe, table)[0]  # each class is padded to whole panels
