@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from nearhit import Relief, ReliefF, RReliefF
@@ -37,6 +38,14 @@ def test_iris_as_published(oracle_table):
     X, y, _ = oracle_table("iris.csv")
     assert ReliefF().fit(X, y).weights_.round(4).tolist() == [0.1399, 0.1226, 0.3590, 0.3754]
     assert ReliefF(ties="first").fit(X, y).weights_.round(4).tolist() == [0.1399, 0.1225, 0.3590, 0.3755]
+
+
+def test_iris_as_float32_is_iris_whatever_stands_beside_it(oracle_table):
+    """A constant column takes no part; in float64 with it, 0.1 as float32 would be no decimal and break the ties."""
+    X, y, _ = oracle_table("iris.csv")
+    frame = pd.DataFrame(X.astype(np.float32), columns=list("abcd")).assign(constant=1.5)
+    assert frame.dtypes.astype(str).tolist() == ["float32"] * 4 + ["float64"]
+    assert ReliefF().fit(frame, y).weights_.tolist() == [*ReliefF().fit(X, y).weights_, 0.0]
 
 
 # ------------------------------------------------------------------------------------------------ closed forms
