@@ -15,6 +15,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -453,11 +454,47 @@ def test_classes_in_numpys_own_strings(xor):
 
 
 @pytest.mark.parametrize(
-    "y, kinds", [([True, 1, 0, 0], "booleans and numbers"), (["a", 1, "a", 1], "numbers and strings")]
+    "y, kinds",
+    [
+        ([True, 1, 0, 0], "booleans and numbers"),
+        ([True, 1.0, 2.0, 2.0], "booleans and numbers"),
+        (["a", 1, "a", 1], "numbers and strings"),
+        (["a", True, "a", True], "booleans and strings"),
+    ],
 )
-def test_classes_of_two_kinds_are_refused(y, kinds):
+@pytest.mark.parametrize("convert", [lambda y: np.array(y, object), list, tuple, pd.Series])
+def test_classes_of_two_kinds_are_refused(y, kinds, convert):
     with pytest.raises(TypeError, match=f"y mixes {kinds}; ReliefF needs classes of one kind"):
-        ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], np.array(y, object))
+        ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], convert(y))
+
+
+@pytest.mark.parametrize("y", [[NAN, "b", "a", "b"], [1, NAN, 2, "b"], (None, "b", "a", "b"), [True, NAN, True, False]])
+def test_a_missing_class_in_a_list_is_no_class(y):
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], y)
+
+
+def test_classes_in_lists_keep_their_kind(xor):
+    expected = ReliefF().fit(*xor).weights_
+    for y, kind in [
+        (xor[1].tolist(), "i"),
+        ((xor[1] + 0.0).tolist(), "f"),
+        ((xor[1] == 1).tolist(), "b"),
+        ([("no", "yes")[code] for code in xor[1]], "U"),
+        ([(0, 1.0)[code] for code in xor[1]], "f"),
+        ([("no", np.str_("yes"))[code] for code in xor[1]], "U"),
+        ([(0, np.int8(1))[code] for code in xor[1]], "i"),
+    ]:
+        relief = ReliefF().fit(xor[0], y)
+        assert relief.classes_.dtype.kind == kind
+        np.testing.assert_array_equal(relief.weights_, expected)
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        ReliefF().fit(xor[0], [[code] for code in xor[1].tolist()])
+    with pytest.raises(TypeError, match="y mixes numbers and strings"), pytest.warns(DataConversionWarning):
+        ReliefF().fit(xor[0], [[("no", 1)[code]] for code in xor[1]])
+    for y in ([[0, 1]] * 200, [[0, "a"]] * 200, [*xor[1][1:].tolist(), [1]], [[1], [1, 2]] * 100):
+        with pytest.raises(ValueError):
+            ReliefF().fit(xor[0], y)
 
 
 @pytest.mark.parametrize(
