@@ -263,6 +263,8 @@ CASES = [
     (dict(n_targets=201), "n_targets=201 asks for more rows than the 200 there are"),
     (dict(diff="ramp", ramp=(0.5, 0.1)), "0 <= equal < different <= 1"),
     (dict(ramp=0.1), "ramp must be two shares"),
+    *[(dict(ramp=ramp), r"ramp must be .* with 0 <= equal < different <= 1; got \(")
+      for ramp in [(0, 2), (-1, 1), (NAN, 1), (0, NAN), (0, np.inf), (0.1, 0.05), (0.1, 0.1), (False, True)]],
     (dict(select=11), "got 11 features where X has 10"),
     (dict(select="best"), "select must be None"),
     (dict(select=1.5), "select must be None"),
