@@ -19,6 +19,7 @@ import time
 import warnings
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 import typer
@@ -278,6 +279,20 @@ def test_stdin_is_csv_and_other_formats_may_be_forced(folder):
 def test_all_formats_give_the_same_scores(folder, name, write):
     getattr(pl.read_csv("t.csv", null_values=["", "NA"]), write)(name)
     assert ranked(name, "-t", "outcome")["scores"] == ranked("t.csv", "-t", "outcome")["scores"]
+
+
+@pytest.mark.parametrize("form", ["feather", "parquet"])
+def test_categories_of_pandas_are_what_they_are_in_python(folder, form):
+    """Whole numbers that are categories: a feature and the target. (pandas reads its Parquet file as numbers.)"""
+    frame = pd.read_csv("w.csv").astype({"code": "category", "outcome": "category"})
+    getattr(frame, f"to_{form}")(f"p.{form}")
+    relief = nearhit.ReliefF().fit(frame.drop(columns="outcome"), frame["outcome"])
+    as_numbers = nearhit.ReliefF().fit(frame.drop(columns="outcome").astype({"code": int}), frame["outcome"])
+    assert as_numbers.weights_.tolist() != relief.weights_.tolist()
+    result = ranked(f"p.{form}", "-t", "outcome")
+    assert [(score["feature"], score["weight"]) for score in result["scores"]] == [row[:2] for row in relief.ranking()]
+    assert result["features"]["categorical"] == ["shade", "code"]
+    assert result["task_because"] == "the target 'outcome' holds categories"
 
 
 def test_an_arff_file(folder):
