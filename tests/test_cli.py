@@ -774,6 +774,23 @@ def test_version_and_config():
     assert invoke("config").stdout.startswith(f"nearhit {nearhit.__version__} (Python")
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("NEARHIT_KERNEL", "foo", "NEARHIT_KERNEL='foo' names no kernel of this machine"),
+        ("NEARHIT_PAIR_MEMORY", "1 GB", "NEARHIT_PAIR_MEMORY must be a whole number of bytes"),
+    ],
+)
+def test_a_bad_setting_from_outside_is_one_line(monkeypatch, capsys, variable, value, words):
+    monkeypatch.setenv(variable, value)
+    result = invoke("config")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"nearhit: {words}") and result.stderr.count("\n") == 1
+    with pytest.raises((RuntimeError, ValueError), match=re.escape(words)):
+        nearhit.show_config()
+    assert capsys.readouterr().out == ""
+
+
 def test_help_shows_every_option_and_examples_on_lines_of_their_own():
     text = invoke("rank", "--help").stdout
     for options in declared_options().values():

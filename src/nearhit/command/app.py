@@ -15,7 +15,7 @@ import typer
 import nearhit
 from nearhit.command.columns import assign_roles, split_names
 from nearhit.command.csv_tables import MISSING
-from nearhit.command.messages import tell
+from nearhit.command.messages import Refusal, tell
 from nearhit.command.options import METHODS, TASKS, make_choices
 from nearhit.command.problems import OneLine
 from nearhit.command.results import RESULTS, check_out, to_json, write_results
@@ -80,7 +80,10 @@ def nearhit_command(
 @app.command()
 def config() -> None:
     """Show what nearhit runs on here: versions, kernels, threads, settings."""
-    nearhit.show_config()
+    try:
+        nearhit.show_config()
+    except (ValueError, RuntimeError) as error:  # from an environment variable, which the message names
+        raise Refusal(str(error)) from error
 
 
 @app.command(help=RANK_HELP, epilog=EXAMPLES)
