@@ -78,12 +78,12 @@ def ranked(*arguments: str, stdin: str | None = None) -> dict:
 
 
 def refused(*arguments: str, stdin: str | None = None) -> str:
-    """The last line of a run that ends with exit code 2: the reason."""
+    """The only line of a run that ends with exit code 2: the reason."""
     result = rank(*arguments, stdin=stdin)
     assert result.exit_code == 2
     assert result.stdout == ""
-    *notes, reason = result.stderr.splitlines()
-    assert all(line.startswith("nearhit: ") for line in [*notes, reason])
+    (reason,) = result.stderr.splitlines()
+    assert reason.startswith("nearhit: ")
     return reason.removeprefix("nearhit: ")
 
 
@@ -435,7 +435,7 @@ def test_conflicts_about_the_task_are_refused(folder):
     ("cells", "words"),
     [
         (["a", "", "b", "?"], "missing in 2 of 4 rows; nearhit drops no row by itself, so remove these rows"),
-        (["a", "a"], "is 'a' in all 2 rows; a ranking needs two classes"),
+        (["a", "a"], "is 'a' in all 2 rows; a ranking needs two classes: name another target, or add rows in which it"),
         (["a"], "is 'a' in the only row"),
         (["0.5", "0.5"], "a ranking needs numbers that differ"),
     ],
@@ -565,9 +565,10 @@ def test_a_column_has_one_role(folder):
         "t.csv", "-t", "outcome", "--weight-column", "code", "--drop", "code"
     )
     assert "add --task classification" in refused("w.csv", "-t", "outcome", "--categorical", "outcome")
-    assert "no feature is left beside --target and --drop" in refused(
+    assert refused(
         "t.csv", "-t", "outcome", "--drop", "left,right,shade,size,code"
-    )
+    ) == "no feature is left beside --target and --drop; name fewer columns with --drop."
+    assert refused("-", "-t", "y", stdin="y\na\nb\n").endswith("beside --target; add the columns to rank to the table.")
 
 
 def test_bad_weights_of_rows_are_refused(folder):
@@ -589,8 +590,8 @@ def test_unreadable_files_are_refused(folder):
     for name, words in [
         ("none.csv", "there is no file"),
         (".", "is a directory"),
-        ("empty.csv", "is empty"),
-        ("header.csv", "no rows"),
+        ("empty.csv", "empty.csv is empty; give a table with a header and rows."),
+        ("header.csv", "header.csv has a header and no rows; give a table with at least two."),
         ("x.parquet", "cannot read x.parquet"),
         ("x.arrow", "cannot read x.arrow"),
         ("x.arff", "is not ARFF"),
@@ -672,6 +673,14 @@ def test_a_fault_of_nearhit_keeps_its_traceback(folder, monkeypatch, error):
         rank("t.csv", "-t", "outcome")
 
 
+def test_an_error_is_the_only_line(folder):
+    """Also where the sidecar, the task and a doubtful column had been worth a line."""
+    write_sidecar("w.json", nominal=["code"], target="outcome", task="classification")
+    (folder / "w.csv").write_text(table_text("whole").replace("left,", ",").replace("left", ""))
+    assert len(rank("w.csv").stderr.splitlines()) == 4
+    assert refused("w.csv", "-k", "0") == '--neighbors must be an integer of at least 1 or "all"; got 0.'
+
+
 @pytest.mark.parametrize("error", [ValueError, TypeError, RuntimeError, MemoryError])
 def test_what_the_library_refuses_is_one_line(folder, monkeypatch, error):
     def fit(self, *data, **more):
@@ -688,8 +697,22 @@ def test_ctrl_c_says_stopped(folder, monkeypatch):
     monkeypatch.setattr(nearhit.ReliefF, "fit", fit)
     result = rank("t.csv", "-t", "outcome", "--out", "out")
     assert result.exit_code == 130
-    assert result.stderr.splitlines()[-1] == "nearhit: stopped"
+    assert result.stderr == "nearhit: stopped\n"
     assert not Path("out").exists()
+
+
+#: the command, which says when the work begins
+AT_WORK = """
+import sys, nearhit
+from nearhit.command import main
+
+def fit(self, *data, begin=nearhit.ReliefF._run):
+    print("at work", file=sys.stderr, flush=True)
+    return begin(self, *data)
+
+nearhit.ReliefF._run = fit
+sys.exit(main())
+"""
 
 
 def test_ctrl_c_in_the_middle_of_a_fit_leaves_nothing(folder):
@@ -697,11 +720,11 @@ def test_ctrl_c_in_the_middle_of_a_fit_leaves_nothing(folder):
     (folder / "big.csv").write_text("\n".join([",".join(f"f{j}" for j in range(40)) + ",y", *lines]))
     before = sorted(os.listdir(folder))
     run = subprocess.Popen(
-        [*COMMAND, "rank", "big.csv", "-t", "y", "--out", "out"],
+        [sys.executable, "-W", "error", "-c", AT_WORK, "rank", "big.csv", "-t", "y", "--out", "out"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "NEARHIT_KERNEL": "reference"},  # the slow one: it is still at work when the signal comes
     )  # fmt: skip
-    assert "classification" in run.stderr.readline()
+    assert run.stderr.readline() == "at work\n"
     time.sleep(0.3)
     run.send_signal(signal.SIGINT)
     out, messages = run.communicate(timeout=30)

@@ -72,7 +72,7 @@ def read_table(source: str, format: str | None = None, separator: str | None = N
     name = short_name(source)
     data = _bytes_of(source)
     if not data:
-        raise Refusal(f"{name} is empty.")
+        raise Refusal(f"{name} is empty; give a table with a header and rows.")
     if format in SEPARATOR_OF:
         _refuse_other_than_text(name, data)
         frame = read_csv(name, data, separator or SEPARATOR_OF[format])
@@ -81,7 +81,7 @@ def read_table(source: str, format: str | None = None, separator: str | None = N
     else:
         frame = _read_binary(name, data, format)
     if not frame.height:
-        raise Refusal(f"{name} has a header and no rows.")
+        raise Refusal(f"{name} has a header and no rows; give a table with at least two.")
     return frame
 
 
