@@ -527,6 +527,14 @@ def test_a_large_target_that_never_changes_is_refused(xor):
         RReliefF().fit(xor[0], np.array([10**400, *xor[1][1:]], object))
 
 
+@pytest.mark.parametrize("share, rows", [(0.29, 29), (0.285, 28), (0.295, 30), (0.004, 1), (0.016, 2), (1.0, 100)])
+def test_a_share_of_targets_is_rounded(share, rows):
+    """0.29 of 100 rows is 28.999999999999996 in floats; one row at least."""
+    X, y = np.random.default_rng(0).random((100, 3)), np.arange(100) % 2
+    by_share, by_number = (ReliefF(3, n_targets=m, random_state=0).fit(X, y).weights_ for m in (share, rows))
+    np.testing.assert_array_equal(by_share, by_number)
+
+
 def test_inverse_transform_keeps_missing_values():
     X = np.array([[1.0, np.nan, 3.0], [2.0, 5.0, 6.0], [3.0, 1.0, 9.0], [4.0, 2.0, 0.0]])
     relief = ReliefF(1, select=lambda w: [True, True, False]).fit(X, list("aabb"))

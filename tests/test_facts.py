@@ -146,6 +146,25 @@ def test_contextual_merit_is_the_nearest_misses_by_inverse_square():
     assert fitted.weights_ == pytest.approx([expected], **EXACT)
 
 
+def test_contextual_merit_of_three_classes():
+    """a a at 0 1, b at 3, c c at 6 10; k = 2. Hits are left out, and misses of all other classes stand in one line: from 0
+    the nearest two are b at 3 and c at 6. They weigh 1/9 and 1/36, that is 4/5 and 1/5 of both.
+    """
+    nearest = [(3, 6), (2, 5), (2, 3), (3, 5), (7, 9)]  # distances to the two nearest misses of 0, 1, 3, 6 and 10
+    shares = [  # 1/u^2 and 1/v^2 over their sum: v^2 and u^2 over u^2 + v^2
+        (36 / 45, 9 / 45),
+        (25 / 29, 4 / 29),
+        (9 / 13, 4 / 13),
+        (25 / 34, 9 / 34),
+        (81 / 130, 49 / 130),
+    ]
+    mean_diffs = [w * u / 10 + x * v / 10 for (u, v), (w, x) in zip(nearest, shares, strict=True)]
+    fitted = ReliefF(2, misses="only", weights="squared distance").fit(LINE, list("aabcc"))
+    assert fitted.weights_ == pytest.approx([sum(mean_diffs) / 5], **EXACT)
+    # not 1, which it is where the nearest of each class count: there is only one b
+    assert fitted.n_neighbors_used_ == 2
+
+
 @pytest.mark.parametrize("power, weights", [(1, "distance"), (2, "squared distance")])
 def test_distance_weights(power, weights):
     pairs = [(3, 6), (2, 5), (2, 3), (5, 6), (9, 10)]
