@@ -538,6 +538,8 @@ def test_a_selection_is_marked(folder):
         (["--top", "-1"], "--top must be"),
         (["--top", "few"], "--top must be"),
         (["--ramp", "1", "x"], "--ramp"),
+        (["--ramp", "0.1"], "Option '--ramp' requires 2 arguments. See nearhit rank --help."),
+        (["--seed", "-5"], "--seed must be an integer from 0 to 4294967295; got -5."),
         (["--jobs", "two"], "--jobs"),
         (["--nonsense"], "--nonsense"),
     ],
@@ -830,6 +832,7 @@ def test_without_a_command_there_is_help():
     assert result.exit_code == 0
     assert "rank" in result.stdout and "config" in result.stdout
     assert invoke("rnak").exit_code == 2
+    assert invoke("rnak").stderr.endswith("See nearhit --help.\n")
 
 
 # --- public data --------------------------------------------------------------------------------------------
