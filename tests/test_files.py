@@ -242,6 +242,11 @@ def test_categories_may_be_missing(tmp_path, monkeypatch, name, column):
         assert refusal(str(tmp_path / name)).endswith("pip install pyarrow, or write the table as Parquet.")
 
 
+def test_infinite_categories_are_refused(tmp_path):
+    pd.DataFrame({"size": pd.Categorical([0.5, float("inf")])}).to_parquet(tmp_path / "t.parquet")
+    assert "column 'size' holds categories, and infinite ones" in refusal(str(tmp_path / "t.parquet"))
+
+
 def test_metadata_that_cannot_be_read_is_refused(tmp_path):
     table = pa.table({"a": [1, 2]}).replace_schema_metadata({"pandas": "{"})
     pq.write_table(table, tmp_path / "t.parquet")

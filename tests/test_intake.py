@@ -689,6 +689,23 @@ def test_a_frame_of_one_dtype_is_not_copied_when_it_is_one_array():
     assert np.shares_memory(the_block(read_columns(pd.DataFrame(X, copy=False))).values, X)
 
 
+@pytest.mark.parametrize("infinite", [np.inf, -np.inf])
+def test_infinite_categories_are_refused_by_name(infinite):
+    pd, pa = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    values = [0.5, infinite, None, 0.5]
+    frames = [
+        pd.DataFrame({"b": pd.Categorical(values)}),
+        pa.table({"b": pa.array(values).dictionary_encode()}),
+        pd.DataFrame({"b": pd.Series(pa.array(values).dictionary_encode(), dtype=pd.ArrowDtype(
+            pa.dictionary(pa.int32(), pa.float64())))}),
+    ]  # fmt: skip
+    for frame in frames:
+        with pytest.raises(ValueError, match=r"finite values; there are infinite ones in column 'b'\. .* as missing"):
+            read_columns(frame)
+    unused = pd.DataFrame({"b": pd.Categorical([0.5, 1.5], categories=[0.5, 1.5, infinite])})
+    assert content(read_columns(unused)) == [nominal(0, 1)]
+
+
 def test_columns_in_any_order_of_kinds():
     pl = pytest.importorskip("polars")
     frame = pl.DataFrame(

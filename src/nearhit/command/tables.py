@@ -186,4 +186,8 @@ def _as_categories(column: pl.Series) -> pl.Series:
     """Values of a category column as categories: Polars keeps those of text only (arrow_schemas.py)."""
     if column.dtype in (pl.Categorical, pl.Enum, pl.Boolean):
         return column
+    if column.dtype.is_float() and column.is_infinite().any():
+        raise Refusal(
+            f"column {column.name!r} holds categories, and infinite ones among them; replace them, or mark them as missing."
+        )
     return column.cast(pl.String).cast(pl.Categorical)
