@@ -19,6 +19,7 @@ import time
 import warnings
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
 import pytest
 import typer
@@ -77,12 +78,12 @@ def ranked(*arguments: str, stdin: str | None = None) -> dict:
 
 
 def refused(*arguments: str, stdin: str | None = None) -> str:
-    """The last line of a run that ends with exit code 2: the reason."""
+    """The only line of a run that ends with exit code 2: the reason."""
     result = rank(*arguments, stdin=stdin)
     assert result.exit_code == 2
     assert result.stdout == ""
-    *notes, reason = result.stderr.splitlines()
-    assert all(line.startswith("nearhit: ") for line in [*notes, reason])
+    (reason,) = result.stderr.splitlines()
+    assert reason.startswith("nearhit: ")
     return reason.removeprefix("nearhit: ")
 
 
@@ -280,6 +281,20 @@ def test_all_formats_give_the_same_scores(folder, name, write):
     assert ranked(name, "-t", "outcome")["scores"] == ranked("t.csv", "-t", "outcome")["scores"]
 
 
+@pytest.mark.parametrize("form", ["feather", "parquet"])
+def test_categories_of_pandas_are_what_they_are_in_python(folder, form):
+    """Whole numbers that are categories: a feature and the target. (pandas reads its Parquet file as numbers.)"""
+    frame = pd.read_csv("w.csv").astype({"code": "category", "outcome": "category"})
+    getattr(frame, f"to_{form}")(f"p.{form}")
+    relief = nearhit.ReliefF().fit(frame.drop(columns="outcome"), frame["outcome"])
+    as_numbers = nearhit.ReliefF().fit(frame.drop(columns="outcome").astype({"code": int}), frame["outcome"])
+    assert as_numbers.weights_.tolist() != relief.weights_.tolist()
+    result = ranked(f"p.{form}", "-t", "outcome")
+    assert [(score["feature"], score["weight"]) for score in result["scores"]] == [row[:2] for row in relief.ranking()]
+    assert result["features"]["categorical"] == ["shade", "code"]
+    assert result["task_because"] == "the target 'outcome' holds categories"
+
+
 def test_an_arff_file(folder):
     head = "@relation r\n@attribute a numeric\n@attribute b {x,y}\n@attribute outcome {0,1}\n@data\n"
     (folder / "t.arff").write_text(head + "".join(f"{i % 4},{'xy'[i // 2 % 2]},{i % 2}\n" for i in range(12)))
@@ -420,7 +435,7 @@ def test_conflicts_about_the_task_are_refused(folder):
     ("cells", "words"),
     [
         (["a", "", "b", "?"], "missing in 2 of 4 rows; nearhit drops no row by itself, so remove these rows"),
-        (["a", "a"], "is 'a' in all 2 rows; a ranking needs two classes"),
+        (["a", "a"], "is 'a' in all 2 rows; a ranking needs two classes: name another target, or add rows in which it"),
         (["a"], "is 'a' in the only row"),
         (["0.5", "0.5"], "a ranking needs numbers that differ"),
     ],
@@ -523,6 +538,8 @@ def test_a_selection_is_marked(folder):
         (["--top", "-1"], "--top must be"),
         (["--top", "few"], "--top must be"),
         (["--ramp", "1", "x"], "--ramp"),
+        (["--ramp", "0.1"], "Option '--ramp' requires 2 arguments. See nearhit rank --help."),
+        (["--seed", "-5"], "--seed must be an integer from 0 to 4294967295; got -5."),
         (["--jobs", "two"], "--jobs"),
         (["--nonsense"], "--nonsense"),
     ],
@@ -550,9 +567,10 @@ def test_a_column_has_one_role(folder):
         "t.csv", "-t", "outcome", "--weight-column", "code", "--drop", "code"
     )
     assert "add --task classification" in refused("w.csv", "-t", "outcome", "--categorical", "outcome")
-    assert "no feature is left beside --target and --drop" in refused(
+    assert refused(
         "t.csv", "-t", "outcome", "--drop", "left,right,shade,size,code"
-    )
+    ) == "no feature is left beside --target and --drop; name fewer columns with --drop."
+    assert refused("-", "-t", "y", stdin="y\na\nb\n").endswith("beside --target; add the columns to rank to the table.")
 
 
 def test_bad_weights_of_rows_are_refused(folder):
@@ -574,8 +592,8 @@ def test_unreadable_files_are_refused(folder):
     for name, words in [
         ("none.csv", "there is no file"),
         (".", "is a directory"),
-        ("empty.csv", "is empty"),
-        ("header.csv", "no rows"),
+        ("empty.csv", "empty.csv is empty; give a table with a header and rows."),
+        ("header.csv", "header.csv has a header and no rows; give a table with at least two."),
         ("x.parquet", "cannot read x.parquet"),
         ("x.arrow", "cannot read x.arrow"),
         ("x.arff", "is not ARFF"),
@@ -657,6 +675,14 @@ def test_a_fault_of_nearhit_keeps_its_traceback(folder, monkeypatch, error):
         rank("t.csv", "-t", "outcome")
 
 
+def test_an_error_is_the_only_line(folder):
+    """Also where the sidecar, the task and a doubtful column had been worth a line."""
+    write_sidecar("w.json", nominal=["code"], target="outcome", task="classification")
+    (folder / "w.csv").write_text(table_text("whole").replace("left,", ",").replace("left", ""))
+    assert len(rank("w.csv").stderr.splitlines()) == 4
+    assert refused("w.csv", "-k", "0") == '--neighbors must be an integer of at least 1 or "all"; got 0.'
+
+
 @pytest.mark.parametrize("error", [ValueError, TypeError, RuntimeError, MemoryError])
 def test_what_the_library_refuses_is_one_line(folder, monkeypatch, error):
     def fit(self, *data, **more):
@@ -673,8 +699,22 @@ def test_ctrl_c_says_stopped(folder, monkeypatch):
     monkeypatch.setattr(nearhit.ReliefF, "fit", fit)
     result = rank("t.csv", "-t", "outcome", "--out", "out")
     assert result.exit_code == 130
-    assert result.stderr.splitlines()[-1] == "nearhit: stopped"
+    assert result.stderr == "nearhit: stopped\n"
     assert not Path("out").exists()
+
+
+#: the command, which says when the work begins
+AT_WORK = """
+import sys, nearhit
+from nearhit.command import main
+
+def fit(self, *data, begin=nearhit.ReliefF._run):
+    print("at work", file=sys.stderr, flush=True)
+    return begin(self, *data)
+
+nearhit.ReliefF._run = fit
+sys.exit(main())
+"""
 
 
 def test_ctrl_c_in_the_middle_of_a_fit_leaves_nothing(folder):
@@ -682,11 +722,11 @@ def test_ctrl_c_in_the_middle_of_a_fit_leaves_nothing(folder):
     (folder / "big.csv").write_text("\n".join([",".join(f"f{j}" for j in range(40)) + ",y", *lines]))
     before = sorted(os.listdir(folder))
     run = subprocess.Popen(
-        [*COMMAND, "rank", "big.csv", "-t", "y", "--out", "out"],
+        [sys.executable, "-W", "error", "-c", AT_WORK, "rank", "big.csv", "-t", "y", "--out", "out"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         env={**os.environ, "NEARHIT_KERNEL": "reference"},  # the slow one: it is still at work when the signal comes
     )  # fmt: skip
-    assert "classification" in run.stderr.readline()
+    assert run.stderr.readline() == "at work\n"
     time.sleep(0.3)
     run.send_signal(signal.SIGINT)
     out, messages = run.communicate(timeout=30)
@@ -759,6 +799,23 @@ def test_version_and_config():
     assert invoke("config").stdout.startswith(f"nearhit {nearhit.__version__} (Python")
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "words"),
+    [
+        ("NEARHIT_KERNEL", "foo", "NEARHIT_KERNEL='foo' names no kernel of this machine"),
+        ("NEARHIT_PAIR_MEMORY", "1 GB", "NEARHIT_PAIR_MEMORY must be a whole number of bytes"),
+    ],
+)
+def test_a_bad_setting_from_outside_is_one_line(monkeypatch, capsys, variable, value, words):
+    monkeypatch.setenv(variable, value)
+    result = invoke("config")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"nearhit: {words}") and result.stderr.count("\n") == 1
+    with pytest.raises((RuntimeError, ValueError), match=re.escape(words)):
+        nearhit.show_config()
+    assert capsys.readouterr().out == ""
+
+
 def test_help_shows_every_option_and_examples_on_lines_of_their_own():
     text = invoke("rank", "--help").stdout
     for options in declared_options().values():
@@ -775,6 +832,7 @@ def test_without_a_command_there_is_help():
     assert result.exit_code == 0
     assert "rank" in result.stdout and "config" in result.stdout
     assert invoke("rnak").exit_code == 2
+    assert invoke("rnak").stderr.endswith("See nearhit --help.\n")
 
 
 # --- public data --------------------------------------------------------------------------------------------

@@ -70,6 +70,15 @@ def test_the_python_that_it_proposes_runs():
     assert [line.split()[1] for line in shown.getvalue().splitlines()[1:3]] == ["snp41", "snp17"]
 
 
+def test_a_directory_that_cannot_be_written_is_told_in_one_line(tmp_path, capsys):
+    (tmp_path / "file").touch()
+    with pytest.raises(SystemExit) as stopped:
+        __main__.main(["--out", str(tmp_path / "file")])
+    assert stopped.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith("python -m nearhit.demo: cannot write into ") and line.endswith("directory with --out.")
+
+
 def test_without_matplotlib_it_says_what_is_skipped(tmp_path):
     (tmp_path / "hide.py").write_text(
         "import runpy, sys\n"

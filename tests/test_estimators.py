@@ -15,6 +15,7 @@ import pytest
 import scipy.sparse as sp
 import sklearn
 from sklearn.base import clone
+from sklearn.exceptions import DataConversionWarning
 from sklearn.feature_selection import SelectFromModel
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
@@ -262,6 +263,8 @@ CASES = [
     (dict(n_targets=201), "n_targets=201 asks for more rows than the 200 there are"),
     (dict(diff="ramp", ramp=(0.5, 0.1)), "0 <= equal < different <= 1"),
     (dict(ramp=0.1), "ramp must be two shares"),
+    *[(dict(ramp=ramp), r"ramp must be .* with 0 <= equal < different <= 1; got \(")
+      for ramp in [(0, 2), (-1, 1), (NAN, 1), (0, NAN), (0, np.inf), (0.1, 0.05), (0.1, 0.1), (False, True)]],
     (dict(select=11), "got 11 features where X has 10"),
     (dict(select="best"), "select must be None"),
     (dict(select=1.5), "select must be None"),
@@ -453,11 +456,47 @@ def test_classes_in_numpys_own_strings(xor):
 
 
 @pytest.mark.parametrize(
-    "y, kinds", [([True, 1, 0, 0], "booleans and numbers"), (["a", 1, "a", 1], "numbers and strings")]
+    "y, kinds",
+    [
+        ([True, 1, 0, 0], "booleans and numbers"),
+        ([True, 1.0, 2.0, 2.0], "booleans and numbers"),
+        (["a", 1, "a", 1], "numbers and strings"),
+        (["a", True, "a", True], "booleans and strings"),
+    ],
 )
-def test_classes_of_two_kinds_are_refused(y, kinds):
+@pytest.mark.parametrize("convert", [lambda y: np.array(y, object), list, tuple, pd.Series])
+def test_classes_of_two_kinds_are_refused(y, kinds, convert):
     with pytest.raises(TypeError, match=f"y mixes {kinds}; ReliefF needs classes of one kind"):
-        ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], np.array(y, object))
+        ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], convert(y))
+
+
+@pytest.mark.parametrize("y", [[NAN, "b", "a", "b"], [1, NAN, 2, "b"], (None, "b", "a", "b"), [True, NAN, True, False]])
+def test_a_missing_class_in_a_list_is_no_class(y):
+    with pytest.raises(ValueError, match="Input y contains NaN"):
+        ReliefF(1).fit([[1, 2], [3, 4], [5, 6], [7, 8]], y)
+
+
+def test_classes_in_lists_keep_their_kind(xor):
+    expected = ReliefF().fit(*xor).weights_
+    for y, kind in [
+        (xor[1].tolist(), "i"),
+        ((xor[1] + 0.0).tolist(), "f"),
+        ((xor[1] == 1).tolist(), "b"),
+        ([("no", "yes")[code] for code in xor[1]], "U"),
+        ([(0, 1.0)[code] for code in xor[1]], "f"),
+        ([("no", np.str_("yes"))[code] for code in xor[1]], "U"),
+        ([(0, np.int8(1))[code] for code in xor[1]], "i"),
+    ]:
+        relief = ReliefF().fit(xor[0], y)
+        assert relief.classes_.dtype.kind == kind
+        np.testing.assert_array_equal(relief.weights_, expected)
+    with pytest.warns(DataConversionWarning, match="A column-vector y was passed"):
+        ReliefF().fit(xor[0], [[code] for code in xor[1].tolist()])
+    with pytest.raises(TypeError, match="y mixes numbers and strings"), pytest.warns(DataConversionWarning):
+        ReliefF().fit(xor[0], [[("no", 1)[code]] for code in xor[1]])
+    for y in ([[0, 1]] * 200, [[0, "a"]] * 200, [*xor[1][1:].tolist(), [1]], [[1], [1, 2]] * 100):
+        with pytest.raises(ValueError):
+            ReliefF().fit(xor[0], y)
 
 
 @pytest.mark.parametrize(
@@ -486,6 +525,14 @@ def test_a_large_target_that_never_changes_is_refused(xor):
         RReliefF().fit(xor[0], np.full(200, 2**60))
     with pytest.raises(ValueError, match="Input y contains infinity"):
         RReliefF().fit(xor[0], np.array([10**400, *xor[1][1:]], object))
+
+
+@pytest.mark.parametrize("share, rows", [(0.29, 29), (0.285, 28), (0.295, 30), (0.004, 1), (0.016, 2), (1.0, 100)])
+def test_a_share_of_targets_is_rounded(share, rows):
+    """0.29 of 100 rows is 28.999999999999996 in floats; one row at least."""
+    X, y = np.random.default_rng(0).random((100, 3)), np.arange(100) % 2
+    by_share, by_number = (ReliefF(3, n_targets=m, random_state=0).fit(X, y).weights_ for m in (share, rows))
+    np.testing.assert_array_equal(by_share, by_number)
 
 
 def test_inverse_transform_keeps_missing_values():

@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from nearhit import Relief, ReliefF, RReliefF
@@ -37,6 +38,14 @@ def test_iris_as_published(oracle_table):
     X, y, _ = oracle_table("iris.csv")
     assert ReliefF().fit(X, y).weights_.round(4).tolist() == [0.1399, 0.1226, 0.3590, 0.3754]
     assert ReliefF(ties="first").fit(X, y).weights_.round(4).tolist() == [0.1399, 0.1225, 0.3590, 0.3755]
+
+
+def test_iris_as_float32_is_iris_whatever_stands_beside_it(oracle_table):
+    """A constant column takes no part; in float64 with it, 0.1 as float32 would be no decimal and break the ties."""
+    X, y, _ = oracle_table("iris.csv")
+    frame = pd.DataFrame(X.astype(np.float32), columns=list("abcd")).assign(constant=1.5)
+    assert frame.dtypes.astype(str).tolist() == ["float32"] * 4 + ["float64"]
+    assert ReliefF().fit(frame, y).weights_.tolist() == [*ReliefF().fit(X, y).weights_, 0.0]
 
 
 # ------------------------------------------------------------------------------------------------ closed forms
@@ -135,6 +144,25 @@ def test_contextual_merit_is_the_nearest_misses_by_inverse_square():
     expected = sum((1 / u + 1 / v) / (1 / u**2 + 1 / v**2) for u, v in pairs) / 5 / 10
     fitted = ReliefF(2, misses="only", weights="squared distance").fit(LINE, list("aabbb"))
     assert fitted.weights_ == pytest.approx([expected], **EXACT)
+
+
+def test_contextual_merit_of_three_classes():
+    """a a at 0 1, b at 3, c c at 6 10; k = 2. Hits are left out, and misses of all other classes stand in one line: from 0
+    the nearest two are b at 3 and c at 6. They weigh 1/9 and 1/36, that is 4/5 and 1/5 of both.
+    """
+    nearest = [(3, 6), (2, 5), (2, 3), (3, 5), (7, 9)]  # distances to the two nearest misses of 0, 1, 3, 6 and 10
+    shares = [  # 1/u^2 and 1/v^2 over their sum: v^2 and u^2 over u^2 + v^2
+        (36 / 45, 9 / 45),
+        (25 / 29, 4 / 29),
+        (9 / 13, 4 / 13),
+        (25 / 34, 9 / 34),
+        (81 / 130, 49 / 130),
+    ]
+    mean_diffs = [w * u / 10 + x * v / 10 for (u, v), (w, x) in zip(nearest, shares, strict=True)]
+    fitted = ReliefF(2, misses="only", weights="squared distance").fit(LINE, list("aabcc"))
+    assert fitted.weights_ == pytest.approx([sum(mean_diffs) / 5], **EXACT)
+    # not 1, which it is where the nearest of each class count: there is only one b
+    assert fitted.n_neighbors_used_ == 2
 
 
 @pytest.mark.parametrize("power, weights", [(1, "distance"), (2, "squared distance")])

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 from pathlib import Path
 
+import pandas as pd
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from nearhit.command.all_or_nothing import check_directory, write_together
@@ -168,6 +172,85 @@ def test_typed_formats_keep_their_types_and_nan_is_missing(tmp_path, name, write
     table = read_table(str(tmp_path / name))
     assert [dtype.base_type() for dtype in table.dtypes] == [pl.Float64, pl.Int64, pl.Categorical, pl.Boolean]
     assert table.null_count().row(0) == (2, 0, 1, 1)
+
+
+CATEGORIES_OF_PANDAS = pd.DataFrame(
+    {
+        "code": pd.Categorical([30, 1, 2, 1]),
+        "größe": pd.Categorical([0.5, 1.5, 0.5, 2.5]),
+        "text": pd.Categorical(["b", "a", "b", "c"]),
+        "flag": pd.Categorical([True, False, True, True]),
+        "day": pd.Categorical(pd.to_datetime(["2020-01-01", "2021-01-01", "2020-01-01", "2020-01-01"])),
+        "count": [1, 2, 3, 4],
+    }
+)
+
+
+def write_described(frame: pd.DataFrame, path: Path) -> None:
+    """As other writers than pyarrow do: with the description of pandas and without the schema of Arrow."""
+    table = pa.table(frame)
+    with pq.ParquetWriter(path, table.schema, store_schema=False) as writer:
+        writer.write_table(table)
+        writer.add_key_value_metadata({"pandas": table.schema.metadata[b"pandas"].decode()})
+
+
+def write_arrow(table: pa.Table, path: Path, new=pa.ipc.new_file, **options) -> None:
+    with new(path, table.schema, options=pa.ipc.IpcWriteOptions(**options)) as writer:
+        writer.write_table(table)
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("t.feather", lambda frame, path: frame.to_feather(path)),
+        ("t.parquet", lambda frame, path: frame.to_parquet(path)),
+        ("t.parquet", write_described),
+        ("t.parquet", lambda frame, path: pq.write_table(pa.table(frame).replace_schema_metadata(None), path)),
+        ("t.arrow", lambda frame, path: write_arrow(pa.table(frame).replace_schema_metadata(None), path)),
+        ("t.arrows", lambda frame, path: write_arrow(pa.table(frame), path, pa.ipc.new_stream)),
+        ("t.arrow", lambda frame, path: write_arrow(pa.table(frame), path, use_legacy_format=True)),
+    ],
+    ids=["feather", "parquet", "described by pandas", "described by arrow", "arrow", "stream", "before 0.15"],
+)
+@pytest.mark.parametrize("has_pyarrow", [True, False])
+def test_categories_that_are_no_text_are_categories(tmp_path, monkeypatch, name, write, has_pyarrow):
+    write(CATEGORIES_OF_PANDAS, tmp_path / name)
+    if not has_pyarrow:
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+    table = read_table(str(tmp_path / name))
+    categorical, boolean = pl.Categorical, pl.Boolean
+    assert [dtype.base_type() for dtype in table.dtypes] == [categorical] * 3 + [boolean, categorical, pl.Int64]
+    assert table["code"].to_list() == ["30", "1", "2", "1"]
+    assert table["text"].to_list() == ["b", "a", "b", "c"]
+
+
+@pytest.mark.parametrize(
+    "column", [[3, None, 1], [0.5, None, 1.5], ["a", None, "b"], pd.to_datetime(["2020-01-01", None, "2021-01-01"])]
+)
+@pytest.mark.parametrize("name", ["t.parquet", "t.feather", "t.arrows"])
+def test_categories_may_be_missing(tmp_path, monkeypatch, name, column):
+    frame = pd.DataFrame({"code": pd.Categorical(column)})
+    if name == "t.arrows":
+        write_arrow(pa.table(frame), tmp_path / name, pa.ipc.new_stream)
+    else:
+        getattr(frame, f"to_{name[2:]}")(tmp_path / name)
+    table = read_table(str(tmp_path / name))
+    assert table.dtypes[0].base_type() == pl.Categorical
+    assert table["code"].is_null().to_list() == [False, True, False] and table["code"].n_unique() == 3
+    if name != "t.parquet":
+        monkeypatch.setitem(sys.modules, "pyarrow", None)
+        assert refusal(str(tmp_path / name)).endswith("pip install pyarrow, or write the table as Parquet.")
+
+
+def test_infinite_categories_are_refused(tmp_path):
+    pd.DataFrame({"size": pd.Categorical([0.5, float("inf")])}).to_parquet(tmp_path / "t.parquet")
+    assert "column 'size' holds categories, and infinite ones" in refusal(str(tmp_path / "t.parquet"))
+
+
+def test_metadata_that_cannot_be_read_is_refused(tmp_path):
+    table = pa.table({"a": [1, 2]}).replace_schema_metadata({"pandas": "{"})
+    pq.write_table(table, tmp_path / "t.parquet")
+    assert "cannot read t.parquet" in refusal(str(tmp_path / "t.parquet"))
 
 
 @pytest.mark.parametrize("name", ["t.parquet", "t.arrow", "t.feather"])

@@ -1,5 +1,7 @@
 """The grid and the table: codes, steps, unknown cells, weights, what is refused."""
 
+import tracemalloc
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -129,6 +131,48 @@ def test_every_empty_column_is_named():
 def test_decimals_as_float32_are_the_decimals_that_were_meant():
     X = np.round(np.random.default_rng(0).normal(5, 2, (80, 3)), 1)
     np.testing.assert_array_equal(table_of(X.astype(np.float32)).numeric, table_of(X).numeric)
+
+
+def mixed_float32(n_rows, n_columns=8):
+    """Decimals, whole numbers, random ones, large sums of sixteenths (six decimals only as float64), huge ones."""
+    rng = np.random.default_rng(3)
+    X = rng.normal(5, 200, (n_rows, n_columns)).astype(np.float32)
+    X[:, 0], X[:, 1], X[:, 2] = X[:, 0].round(1), X[:, 1].round(3), X[:, 2].round()
+    X[:, 3] = rng.integers(0, 2**20, n_rows) + rng.integers(0, 16, n_rows) / 16
+    X[:, 4] = X[:, 4] * np.float32(1e34)
+    X[rng.random(X.shape) < 0.05] = np.nan
+    return X
+
+
+@pytest.mark.parametrize("isa", [None, *instruction_sets()])
+@pytest.mark.parametrize("columns", [slice(0, None), slice(2, None), slice(4, None)])
+def test_float32_has_the_codes_of_the_decimals_as_float64(isa, columns):
+    X = mixed_float32(5000)[:, columns]
+    places = grid._decimals_of_columns(X)
+    meant = np.where(places < 0, X, np.rint(X.astype(np.float64) * 10.0**places) / 10.0**places)
+    coder = Coder(NativeKernel(isa).coder, Threads(2)) if isa else NUMPY
+    expected, found = table_of(meant), table_of(X, coder=coder)
+    np.testing.assert_array_equal(found.numeric, expected.numeric)
+    np.testing.assert_array_equal(found.numeric_unknown, expected.numeric_unknown)
+    assert found.grid == expected.grid
+
+
+@pytest.mark.parametrize("decimals", [None, 0, 1])
+def test_float32_is_coded_without_a_copy_of_the_table(decimals):
+    """A few rows at a time: memory stays small and Ctrl-C is heard."""
+    X = np.random.default_rng(0).random((100_000, 50), np.float32) * 100
+    block = NumericBlock(np.arange(50), X if decimals is None else X.round(decimals), None)
+    native = Coder(NativeKernel(instruction_sets()[0]).coder)
+    codes = np.empty(X.shape, np.uint32)
+    tracemalloc.start()
+    try:
+        spread = measure_spread(block, [str(j) for j in range(50)], native)
+        encode(spread, spread.width, 2**31, codes, None, native)
+        assert tracemalloc.get_traced_memory()[1] < X.size * 8 / 4  # a copy in float64 takes four times that
+    finally:
+        tracemalloc.stop()
+    if decimals != 1:
+        assert spread.places is None  # the native code reads float32 itself
 
 
 def test_unknown_numbers_are_marked_beside_columns_of_another_kind():

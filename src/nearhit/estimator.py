@@ -254,8 +254,11 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         jobs = self.n_jobs
         if jobs is not None and (not isinstance(jobs, numbers.Integral) or isinstance(jobs, bool) or jobs == 0):
             raise ValueError(f"n_jobs must be None, a number of threads, or -1 for all; got {jobs!r}.")
-        if np.ndim(self.ramp) != 1 or len(self.ramp) != 2 or not all(map(_is_number, self.ramp)):
-            raise ValueError(f"ramp must be two shares of a column's range, (equal, different); got {self.ramp!r}.")
+        if not _is_ramp(self.ramp):
+            raise ValueError(
+                "ramp must be two shares of a column's range, (equal, different) with 0 <= equal < different <= 1; "
+                f"got {self.ramp!r}."
+            )
         if not isinstance(self.verbose, numbers.Integral) or self.verbose < 0:
             raise ValueError(f"verbose must be an integer of at least 0; got {self.verbose!r}.")
         _check_seed(self.random_state)
@@ -389,3 +392,11 @@ def _check_seed(random_state: Any) -> None:
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
+
+
+def _is_ramp(value: Any) -> bool:
+    """Whatever `diff` is: a wrong one would come to light with the first diff="ramp". NaN fails the comparison."""
+    if np.ndim(value) != 1 or len(value) != 2 or not all(map(_is_number, value)):
+        return False
+    equal, different = value
+    return bool(0 <= equal < different <= 1)

@@ -54,13 +54,22 @@ NUMPY = Coder()
 
 @dataclass(frozen=True, eq=False)
 class Spread:
-    """A numeric block with what its coding needs: where each column starts, how wide it is, in how many steps."""
+    """A numeric block with what its coding needs: where each column starts, how wide it is, in how many steps.
+
+    ``places`` are the decimal places of float32 columns, None unless a column has some; then ``values`` rounds.
+    """
 
     block: NumericBlock
     low: npt.NDArray
     width: npt.NDArray[np.float64]
     steps: list[int]  # of each column that varies in whole steps
     has_unknown: bool
+    places: npt.NDArray[np.int64] | None = None
+
+    def values(self, rows: slice) -> npt.NDArray:
+        """The numbers of some rows, float32 decimals as they were meant."""
+        values = self.block.values[rows]
+        return values if self.places is None else _as_meant(values, self.places)
 
 
 def measure_spread(block: NumericBlock, names: Sequence[str], coder: Coder = NUMPY) -> Spread:
@@ -72,13 +81,12 @@ def measure_spread(block: NumericBlock, names: Sequence[str], coder: Coder = NUM
         if not np.isfinite(range_of(low, high)).all():
             # max - min exceeds the largest float: a quarter of everything has the same codes.
             return measure_spread(replace(block, values=block.values.astype(np.float64) / 4), names, coder)
-    if block.values.dtype == np.float32 and (decimals := _decimals_of_columns(block)).any():
-        # 0.1 as a float32 is off by more than the grid: take the decimal number that was meant.
-        exact = np.where(
-            decimals < 0, block.values, np.rint(block.values.astype(np.float64) * 10.0**decimals) / 10.0**decimals
-        )
-        return measure_spread(replace(block, values=exact), names, coder)
-    return Spread(block, low, range_of(low, high), _steps(block, low, high), has_unknown)
+    if block.values.dtype != np.float32:
+        return Spread(block, low, range_of(low, high), _steps(block.values, low, high), has_unknown)
+    places = _decimals_of_columns(block.values)
+    low, high = _as_meant(np.stack([low, high]), places)
+    steps = _steps(block.values, low, high, places)
+    return Spread(block, low, range_of(low, high), steps, has_unknown, places if (places > 0).any() else None)
 
 
 def grid_for(spreads: Sequence[Spread], with_categories: bool) -> int:
@@ -103,7 +111,7 @@ def encode(
     """Write the codes of a block, and which of its cells are unknown, a few rows at a time."""
 
     def write(rows: slice) -> None:
-        values, mask = spread.block.values[rows], None if unknown is None else unknown[rows]
+        values, mask = spread.values(rows), None if unknown is None else unknown[rows]
         if coder.takes(spread.block):
             divisor = np.where(width == 0, np.inf, width)
             coder.native.write_codes(values, spread.low.astype(values.dtype), divisor, float(grid), codes[rows], mask)
@@ -188,39 +196,53 @@ def _refuse_infinity(low, high, block: NumericBlock, names: Sequence[str]) -> No
 # --------------------------------------------------------------------------------------------------------- steps
 
 
-def _steps(block: NumericBlock, low, high) -> list[int]:
+def _steps(values: npt.NDArray, low, high, places: npt.NDArray[np.int64] | None = None) -> list[int]:
     """In how many steps of one size each column runs from min to max, for those columns where that is exact."""
-    if block.values.dtype.kind in "iu":
+    if values.dtype.kind in "iu":
         widths = {int(h) - int(l) for l, h in zip(low, high, strict=True)}
     else:
-        places = _decimals_of_columns(block)
-        stepped = np.flatnonzero(places >= 0)
-        powers = [10 ** int(places[j]) for j in stepped]
+        found = _decimals_of_columns(values, places)
+        stepped = np.flatnonzero(found >= 0)
+        powers = [10 ** int(found[j]) for j in stepped]
         widths = {round(float(high[j]) * p) - round(float(low[j]) * p) for j, p in zip(stepped, powers, strict=True)}
     return [width for width in widths if 0 < width <= LARGEST_COMMON_STEPS]
 
 
-def _decimals_of_columns(block: NumericBlock) -> npt.NDArray[np.int64]:
-    """With how many decimal places all values of a column are written; -1 for more than a few."""
-    places = np.full(block.values.shape[1], -1)
-    undecided = np.arange(len(places))
+def _as_meant(values: npt.NDArray, places: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Decimals read as float32, as float64: 0.1 as a float32 is off by more than the grid."""
+    meant = values.astype(np.float64)
+    rounded = np.flatnonzero(places > 0)  # whole numbers are what they are, and so are numbers without an end
+    power = 10.0 ** places[rounded]
+    meant[:, rounded] = np.rint(meant[:, rounded] * power) / power
+    return meant
+
+
+def _decimals_of_columns(values: npt.NDArray, places: npt.NDArray[np.int64] | None = None) -> npt.NDArray[np.int64]:
+    """With how many decimal places all values of a column are written; -1 for more than a few.
+
+    With ``places`` the values are looked at as they were meant.
+    """
+    found = np.full(values.shape[1], -1)
+    undecided = np.arange(len(found))
     for decimals in range(MOST_DECIMALS + 1):
-        exact = _written_with(block.values[:ROWS_TO_REFUSE_STEPS, undecided], decimals)
-        exact[exact] = _written_with_throughout(block.values, undecided[exact], decimals)
-        places[undecided[exact]] = decimals
+        exact = _written_with_throughout(values[:ROWS_TO_REFUSE_STEPS], undecided, decimals, places)
+        exact[exact] = _written_with_throughout(values, undecided[exact], decimals, places)
+        found[undecided[exact]] = decimals
         undecided = undecided[~exact]
         if not len(undecided):
             break
-    return places
+    return found
 
 
-def _written_with_throughout(values, columns, decimals: int) -> npt.NDArray[np.bool_]:
+def _written_with_throughout(values, columns, decimals: int, places) -> npt.NDArray[np.bool_]:
+    """The same for all rows, a few at a time: little memory, and Ctrl-C is heard in between."""
     exact = np.ones(len(columns), bool)
     for rows in _row_slices(len(values), max(len(columns), 1)):
         still = np.flatnonzero(exact)
         if not len(still):
             break
-        exact[still] = _written_with(values[rows][:, columns[still]], decimals)
+        some = values[rows][:, columns[still]]
+        exact[still] = _written_with(some if places is None else _as_meant(some, places[columns[still]]), decimals)
     return exact
 
 

@@ -85,9 +85,9 @@ def show_config() -> None:
     from nearhit import __version__
     from nearhit.thread_limits import count_threads
 
-    there = available_kernels()
+    there, in_use, pair_memory = available_kernels(), choose_kernel().name, get_config()["pair_memory"]
     versions = f"Python {platform.python_version()}, NumPy {numpy.__version__}, scikit-learn {sklearn.__version__}"
     print(f"nearhit {__version__} ({versions})")
-    print(f"kernels      {', '.join(there)}   (in use: {choose_kernel().name}; force one with {KERNEL_VARIABLE}=NAME)")
+    print(f"kernels      {', '.join(there)}   (in use: {in_use}; force one with {KERNEL_VARIABLE}=NAME)")
     print(f"threads      {count_threads(None)}")
-    print(f"pair memory  {get_config()['pair_memory'] / 2**20:.0f} MiB   ({PAIR_MEMORY_VARIABLE}=BYTES)")
+    print(f"pair memory  {pair_memory / 2**20:.0f} MiB   ({PAIR_MEMORY_VARIABLE}=BYTES)")

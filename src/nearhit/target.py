@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Integral, Real
@@ -122,10 +123,20 @@ def _known(y: Any, who_needs_what: str) -> npt.NDArray:
 
 def _as_plain_array(y: Any) -> Any:
     """Types of pandas and NumPy that would become floats or be refused, in a dtype that holds the same values."""
+    if isinstance(y, list | tuple) and _has_values_of_several_types(y):
+        return np.array(y, object)  # NumPy would make strings of [nan, "a"] and numbers of [True, 2]
     dtype = getattr(y, "dtype", None)
     if (numpy_dtype := getattr(dtype, "numpy_dtype", None)) is not None:  # Int64, boolean and their sisters
         return y.to_numpy(dtype=object if y.isna().any() else numpy_dtype)
     return y.astype(object) if getattr(dtype, "kind", None) == "T" else y  # strings of any length
+
+
+def _has_values_of_several_types(y: Sequence[Any]) -> bool:
+    """Whether a list holds values of several types, also as a column of lists; not where it is no table of values."""
+    types = set(map(type, y))
+    if types <= {list, tuple}:
+        types = {type(value) for row in y for value in row}
+    return len(types) > 1 and not any(issubclass(type_, list | tuple | np.ndarray) for type_ in types)
 
 
 def _is_missing(value: Any) -> bool:

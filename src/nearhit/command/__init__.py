@@ -9,7 +9,7 @@
     task         classes or numbers
     columns      what each column is for
     sidecar      what a file beside the table says about its columns
-    tables       the table (with csv_tables, arff_tables)
+    tables       the table (with csv_tables, arff_tables, arrow_schemas)
     options      what the options say, and the library's messages in their words
     messages     what all of them say to the user
 

@@ -15,7 +15,7 @@ import typer
 import nearhit
 from nearhit.command.columns import assign_roles, split_names
 from nearhit.command.csv_tables import MISSING
-from nearhit.command.messages import tell
+from nearhit.command.messages import Refusal, news_at_the_end, tell
 from nearhit.command.options import METHODS, TASKS, make_choices
 from nearhit.command.problems import OneLine
 from nearhit.command.results import RESULTS, check_out, to_json, write_results
@@ -80,7 +80,10 @@ def nearhit_command(
 @app.command()
 def config() -> None:
     """Show what nearhit runs on here: versions, kernels, threads, settings."""
-    nearhit.show_config()
+    try:
+        nearhit.show_config()
+    except (ValueError, RuntimeError) as error:  # from an environment variable, which the message names
+        raise Refusal(str(error)) from error
 
 
 @app.command(help=RANK_HELP, epilog=EXAMPLES)
@@ -228,16 +231,17 @@ def rank(
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report progress.", rich_help_panel=RUNNING)] = False,
 ) -> None:
     """Rank the columns of a table: parse, call the library, render. The help text is `RANK_HELP`."""
-    choices = make_choices(task, method, top, ctx.params)
-    if out is not None:
-        check_out(out, file)
-    table = read_table(file, format, separator)
-    sidecar = None if no_sidecar else read_sidecar(file)
-    lists = split_names(drop, table), split_names(categorical, table)
-    roles = assign_roles(table, target, weight_column, *lists, sidecar)
-    decision = decide_task(table[roles.target], choices, sidecar)
-    tell(f"{decision.task}, because {decision.why}")
-    report = run(short_name(file), table, roles, decision, choices)
-    if out is not None:
-        write_results(out, report)
+    with news_at_the_end():
+        choices = make_choices(task, method, top, ctx.params)
+        if out is not None:
+            check_out(out, file)
+        table = read_table(file, format, separator)
+        sidecar = None if no_sidecar else read_sidecar(file)
+        lists = split_names(drop, table), split_names(categorical, table)
+        roles = assign_roles(table, target, weight_column, *lists, sidecar)
+        decision = decide_task(table[roles.target], choices, sidecar)
+        tell(f"{decision.task}, because {decision.why}")
+        report = run(short_name(file), table, roles, decision, choices)
+        if out is not None:
+            write_results(out, report)
     put(to_json(report) if as_json else to_table(report, choices.top, sys.stdout))

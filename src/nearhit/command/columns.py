@@ -46,7 +46,9 @@ def assign_roles(
             hint = " For a target of classes add --task classification." if column == target else ""
             raise Refusal(f"column {column!r} is no feature but {role_of[column]}: not for --categorical too.{hint}")
     if not features:
-        raise Refusal(f"no feature is left beside {' and '.join(role for role, columns in wanted if columns)}.")
+        roles = " and ".join(role for role, columns in wanted if columns)
+        advice = "name fewer columns with --drop" if drop else "add the columns to rank to the table"
+        raise Refusal(f"no feature is left beside {roles}; {advice}.")
     declared = {*categorical, *_categorical_of_sidecar(table, target, features, sidecar)}
     return Roles(target, weight, features, [column for column in features if column in declared])
 

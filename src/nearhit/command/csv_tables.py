@@ -20,7 +20,7 @@ def read_csv(name: str, data: bytes, separator: str) -> pl.DataFrame:
     """Read the rows, with types that every known cell of a column agrees with; blank lines are no rows."""
     data = data.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n")  # a byte order mark, blank lines
     if not data:
-        raise Refusal(f"{name} holds nothing but blank lines.")
+        raise Refusal(f"{name} holds nothing but blank lines; give a table with a header and rows.")
     try:
         frame = pl.read_csv(data, separator=separator, null_values=list(MISSING), infer_schema_length=None)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:

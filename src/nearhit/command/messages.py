@@ -3,16 +3,38 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 
 class Refusal(Exception):
     """Something that the user can put right; the message is one line that says how."""
 
 
+#: what is to be told if all goes well, while `news_at_the_end` holds it back
+_news: ContextVar[list[str] | None] = ContextVar("news", default=None)
+
+
 def tell(message: str) -> None:
-    """One line on stderr, at once."""
-    print("nearhit:", " ".join(message.split()), file=sys.stderr, flush=True)
+    """One line on stderr, at once if nothing holds it back."""
+    if (news := _news.get()) is not None:
+        news.append(message)
+    else:
+        print("nearhit:", " ".join(message.split()), file=sys.stderr, flush=True)
+
+
+@contextmanager
+def news_at_the_end() -> Iterator[None]:
+    """Tell what a block has to tell when it is done. If it fails, its error is to be the only line."""
+    news: list[str] = []
+    token = _news.set(news)
+    try:
+        yield
+    finally:
+        _news.reset(token)
+    for message in news:
+        tell(message)
 
 
 def did_you_mean(name: str, known: Sequence[str]) -> str:

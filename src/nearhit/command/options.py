@@ -109,4 +109,6 @@ def in_options(message: str) -> str:
     distinct = "|".join(name for name in OPTION_OF if "_" in name)
     message = re.sub(rf"\b({distinct})\b|^({names})(?= must )", lambda found: OPTION_OF[found[0]], message)
     message = re.sub(r"\bsample_weight\b", "--weight-column", message)
-    return message.replace("must be None, ", "must be ").replace(" or a function of the weights", "")  # not from here
+    for not_from_here in (" or a function of the weights", " or a numpy.random.RandomState"):
+        message = message.replace(not_from_here, "")
+    return message.replace("must be None, ", "must be ")

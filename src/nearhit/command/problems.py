@@ -26,6 +26,9 @@ STOPPED, PIPE_CLOSED = 130, 141  # as a shell has it: 128 and the number of the 
 class OneLine(TyperGroup):
     """Commands whose problems are told in one line on stderr, with an exit code that scripts can use."""
 
+    #: the command that runs: its parser does not always say so in its errors
+    _asked = "nearhit"
+
     def main(self, *args: Any, **extra: Any) -> NoReturn:
         extra["standalone_mode"] = False
         with _warnings_in_one_line():
@@ -35,10 +38,15 @@ class OneLine(TyperGroup):
                 if not hasattr(error, "format_message"):
                     raise
                 # a wrong option or argument; which class says so depends on the version of typer
-                asked = getattr(getattr(error, "ctx", None), "command_path", "nearhit")
+                asked = getattr(getattr(error, "ctx", None), "command_path", self._asked)
                 tell(f"{error.format_message().rstrip('.')}. See {asked} --help.")
                 code = 2
         sys.exit(code if isinstance(code, int) else 0)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        found = super().resolve_command(ctx, args)
+        self._asked = f"{ctx.command_path} {found[0]}"
+        return found
 
     def invoke(self, ctx: Any) -> Any:
         try:

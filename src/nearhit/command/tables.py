@@ -12,14 +12,14 @@ import io
 import os
 import sys
 import zlib
-from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import cast
 
 import polars as pl
 import polars.selectors as cs
 
 from nearhit.command.arff_tables import read_arff
+from nearhit.command.arrow_schemas import categories_of_arrow, categories_of_parquet
 from nearhit.command.csv_tables import read_csv
 from nearhit.command.messages import Refusal, did_you_mean, first_line
 
@@ -72,7 +72,7 @@ def read_table(source: str, format: str | None = None, separator: str | None = N
     name = short_name(source)
     data = _bytes_of(source)
     if not data:
-        raise Refusal(f"{name} is empty.")
+        raise Refusal(f"{name} is empty; give a table with a header and rows.")
     if format in SEPARATOR_OF:
         _refuse_other_than_text(name, data)
         frame = read_csv(name, data, separator or SEPARATOR_OF[format])
@@ -81,7 +81,7 @@ def read_table(source: str, format: str | None = None, separator: str | None = N
     else:
         frame = _read_binary(name, data, format)
     if not frame.height:
-        raise Refusal(f"{name} has a header and no rows.")
+        raise Refusal(f"{name} has a header and no rows; give a table with at least two.")
     return frame
 
 
@@ -149,14 +149,45 @@ def _refuse_other_than_text(name: str, data: bytes) -> None:
 def _read_binary(name: str, data: bytes, format: str) -> pl.DataFrame:
     if data.startswith(FEATHER_1):
         raise Refusal(f"{name} is Feather of version 1, which nearhit does not read; write it anew as version 2.")
-    read: Callable[[IO[bytes]], pl.DataFrame] = pl.read_parquet
-    if format == "arrow":
-        read = pl.read_ipc if data.startswith(ARROW_FILE) else pl.read_ipc_stream
     try:
-        frame = read(io.BytesIO(data))
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        if format == "arrow":
+            frame, categories = _read_arrow(name, data), categories_of_arrow(data)
+        else:
+            frame, categories = pl.read_parquet(io.BytesIO(data)), categories_of_parquet(data)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError, LookupError) as error:
         raise Refusal(
             f"cannot read {name} as {format.capitalize()}: {first_line(error)[:100]}. "
             f"Is it complete, and is it {format}?"
         ) from None
-    return frame.with_columns(cs.float().fill_nan(None))
+    frame = frame.with_columns(cs.float().fill_nan(None))
+    return frame.with_columns(_as_categories(column) for column in frame.iter_columns() if column.name in categories)
+
+
+def _read_arrow(name: str, data: bytes) -> pl.DataFrame:
+    is_file = data.startswith(ARROW_FILE)
+    try:
+        return (pl.read_ipc if is_file else pl.read_ipc_stream)(io.BytesIO(data))
+    except pl.exceptions.ComputeError as error:
+        # Under an unknown category pandas writes the code -1, which Polars takes for a category.
+        if "dictionary key" not in str(error):
+            raise
+    try:
+        import pyarrow as pa
+    except ModuleNotFoundError:
+        raise Refusal(
+            f"{name} has missing values in a column of categories, which Polars cannot read from Arrow files: "
+            "pip install pyarrow, or write the table as Parquet."
+        ) from None
+    with (pa.ipc.open_file if is_file else pa.ipc.open_stream)(data) as reader:
+        return cast(pl.DataFrame, pl.from_arrow(reader.read_all()))
+
+
+def _as_categories(column: pl.Series) -> pl.Series:
+    """Values of a category column as categories: Polars keeps those of text only (arrow_schemas.py)."""
+    if column.dtype in (pl.Categorical, pl.Enum, pl.Boolean):
+        return column
+    if column.dtype.is_float() and column.is_infinite().any():
+        raise Refusal(
+            f"column {column.name!r} holds categories, and infinite ones among them; replace them, or mark them as missing."
+        )
+    return column.cast(pl.String).cast(pl.Categorical)

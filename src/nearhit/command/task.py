@@ -42,7 +42,10 @@ def decide_task(values: pl.Series, choices: Choices, sidecar: Sidecar | None) ->
         task = "regression" if holds == "numbers with a fraction" else "classification"
         decision = Decision(task, f"the target {values.name!r} holds {holds}")
     if decision.task == "regression" and values.dtype in CATEGORIES:
-        raise Refusal(f"{decision.why}, but regression needs numbers, and the target {values.name!r} holds {holds}.")
+        raise Refusal(
+            f"{decision.why}, but regression needs numbers, and the target {values.name!r} holds {holds}: give --task "
+            "classification, or a target of numbers."
+        )
     _refuse_constant(values, decision.task)
     return decision
 
@@ -68,8 +71,9 @@ def _has_fraction(values: pl.Series) -> bool:
 def _refuse_constant(values: pl.Series, task: str) -> None:
     if values.n_unique() == 1:
         needs = "two classes" if task == "classification" else "numbers that differ"
+        advice = "name another target, or add rows in which it differs"
         where = f"all {len(values):,} rows" if len(values) > 1 else "the only row"
-        raise Refusal(f"the target {values.name!r} is {values[0]!r} in {where}; a ranking needs {needs}.")
+        raise Refusal(f"the target {values.name!r} is {values[0]!r} in {where}; a ranking needs {needs}: {advice}.")
 
 
 def target_array(values: pl.Series, task: str) -> npt.NDArray[Any]:

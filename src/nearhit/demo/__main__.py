@@ -40,6 +40,14 @@ def main(arguments: list[str] | None = None) -> None:
     out = parser.parse_args(arguments).out
     scores = score()
     print(story(scores))
+    try:
+        write(scores, out)
+    except OSError as error:
+        parser.exit(2, f"{parser.prog}: cannot write into {out}: {error.strerror}; name another directory with --out.\n")
+    print(what_next(out))
+
+
+def write(scores: list[Score], out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     (out / "scores.csv").write_text(as_csv(scores), encoding="utf-8")
     print(f"Written: {out / 'scores.csv'}  all {len(scores)} genotypes, both ways")
@@ -48,7 +56,6 @@ def main(arguments: list[str] | None = None) -> None:
         print(f"         {out / 'ranking.png'}  each genotype by what it tells alone and together")
     else:
         print(f"Skipped: {out / 'ranking.png'}  needs matplotlib: pip install matplotlib")
-    print(what_next(out))
 
 
 def score() -> list[Score]:

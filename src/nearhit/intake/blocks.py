@@ -69,7 +69,7 @@ class Columns:
         The data frame's column names, else "x0", "x1", ...
     n_rows : int
     numeric : tuple of NumericBlock
-        At most three: floats, integers, uint64 beside other integers.
+        At most four: float64, float32, integers, uint64 beside other integers.
     nominal : tuple of NominalBlock
         At most two: codes of one byte and codes of two.
     """
@@ -111,11 +111,14 @@ def _some_columns(values: Array, chosen: Mask) -> Array:
 
 
 def merged_numeric(blocks: list[NumericBlock]) -> Iterator[NumericBlock]:
-    """Floats in one block and integers in another; uint64 apart, as no dtype holds it and negative integers."""
+    """Floats of each width in one block, integers in another, and uint64, as no dtype holds it and negative integers.
+
+    Floats do not share one: as a float64, 0.1 read as float32 is no decimal any more, and its ties are lost (grid.py).
+    """
     groups: defaultdict[str, list[NumericBlock]] = defaultdict(list)
     for block in blocks:
         dtype = block.values.dtype
-        group_name = "uint64" if dtype == np.uint64 else "float" if dtype.kind == "f" else "integer"
+        group_name = "integer" if dtype.kind in "iu" and dtype != np.uint64 else dtype.name
         groups[group_name].append(block)
     for group in groups.values():
         if len(group) == 1:

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from nearhit.intake.blocks import Array, Block, Mask, NominalBlock, NumericBlock, part
-from nearhit.intake.messages import listed
+from nearhit.intake.messages import refuse_infinite_categories
 
 # Codes take at most two bytes. A column with more categories than that is an identifier in every likely case.
 MAX_CATEGORIES = 65_535
@@ -63,11 +63,8 @@ def _coded_by_equality(block: NumericBlock, names: Sequence[str]) -> Iterator[No
     low, high, unknown = _known_range(block)
     infinite = ~(np.isfinite(low) & np.isfinite(high))
     if infinite.any():
-        raise ValueError(
-            "A categorical column must hold finite values; there are infinite ones in column "
-            f"{listed(names[position] for position in block.columns[infinite])}. Replace them, or take the "
-            "column out of categorical_features."
-        )
+        strange = (names[position] for position in block.columns[infinite])
+        refuse_infinite_categories(strange, "take the column out of categorical_features")
     block = replace(block, unknown=unknown)
     span = _span(low, high)
     is_narrow = span < 256

@@ -14,7 +14,7 @@ from nearhit.intake.arrays import array_blocks
 from nearhit.intake.blocks import Array, Block, Mask
 from nearhit.intake.cells import cells_block
 from nearhit.intake.codes import nominal_column
-from nearhit.intake.messages import refuse_dtype
+from nearhit.intake.messages import refuse_dtype, refuse_infinite_categories
 
 
 def data_frame(X: Any) -> Any:
@@ -72,7 +72,8 @@ def _pandas_extension_block(series: Any, position: int, name: str) -> Block:
     if isinstance(dtype, pd.SparseDtype):
         return _column_block(series.sparse.to_dense().to_numpy(), None, position, name)
     if isinstance(dtype, pd.CategoricalDtype | pd.StringDtype):
-        codes, _ = series.factorize()
+        codes, categories = series.factorize()
+        _refuse_infinite(np.asarray(categories), name)
         return nominal_column(codes, codes < 0, position, name)
     if isinstance(dtype, pd.DatetimeTZDtype):
         return _column_block(series.to_numpy(dtype=f"M8[{dtype.unit}]"), None, position, name)
@@ -162,9 +163,16 @@ def _arrow_nominal_block(column: Any, position: int, name: str) -> Block:
         column = column.cast(column.type.value_type)
         if pa.types.is_floating(column.type):
             column = pc.if_else(pc.is_nan(column), None, column)
+            _refuse_infinite(column.unique().to_numpy(zero_copy_only=False), name)
     chunks = column.dictionary_encode().unify_dictionaries().chunks
     codes = np.concatenate([chunk.indices.fill_null(0).to_numpy() for chunk in chunks])
     return nominal_column(codes, column.is_null().to_numpy(), position, name)
+
+
+def _refuse_infinite(categories: Array, name: str) -> None:
+    """As in a column of numbers that is declared to hold categories (codes.py)."""
+    if categories.dtype.kind == "f" and np.isinf(categories).any():
+        refuse_infinite_categories([name], "mark them as missing")
 
 
 def _column_block(values: Array, unknown: Mask | None, position: int, name: str) -> Block:

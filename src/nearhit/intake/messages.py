@@ -19,6 +19,14 @@ def refuse_dtype(name: str, dtype: object, *, is_complex: bool = False) -> NoRet
     )
 
 
+def refuse_infinite_categories(names: Iterable[str], advice: str) -> NoReturn:
+    """Say which columns of categories hold infinite values."""
+    raise ValueError(
+        f"A categorical column must hold finite values; there are infinite ones in column {listed(names)}. "
+        f"Replace them, or {advice}."
+    )
+
+
 def listed(names: Iterable[Any], at_most: int = 5) -> str:
     """Names for a message: the first few and how many more there are."""
     every = list(names)
