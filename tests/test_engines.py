@@ -87,6 +87,10 @@ def test_a_worker_of_joblib_gets_one_thread():
     assert counts == [1, 1]
 
 
+one_core_is_no_limit = pytest.mark.skipif(joblib.effective_n_jobs(-1) == 1, reason="one core: no limit to set")
+
+
+@one_core_is_no_limit
 def test_threadpoolctl_has_a_say(monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     machine = joblib.effective_n_jobs(-1)
@@ -99,6 +103,7 @@ def test_threadpoolctl_has_a_say(monkeypatch):
     assert (count_threads(8), count_threads(None)) == (8, machine)
 
 
+@one_core_is_no_limit
 def test_an_estimator_obeys():
     rng = np.random.default_rng(0)
     X, y = rng.random((2000, 100)), rng.integers(0, 2, 2000)
