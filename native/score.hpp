@@ -23,7 +23,7 @@ typedef double Doubles __attribute__((vector_size(8 * HALF), may_alias));
 
 inline Doubles as_doubles(HalfCodes x) {
 #if defined(NEARHIT_AVX512)
-    return __builtin_convertvector(x, Doubles);
+    return (Doubles)_mm512_cvtepu32_pd((__m256i)x);   // gcc 12 makes two halves and joins them
 #else   // no conversion of unsigned integers: put the code under the exponent of 2^52 and take 2^52 away
     return (Doubles)(__builtin_convertvector(x, Integers) | std::bit_cast<uint64_t>(0x1p52)) - 0x1p52;
 #endif

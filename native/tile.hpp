@@ -17,7 +17,7 @@
 
 namespace nearhit::NEARHIT_ISA {
 
-constexpr size_t WORDS_AT_A_TIME = 512;                  // of a panel: 128 KB, so that some panels stay in the second-level cache
+constexpr size_t WORDS_AT_A_TIME = 256;                  // of a panel: 64 KB, so that some panels and targets share the second-level cache
 constexpr size_t BYTES_OF_A_CHUNK = 256 * 1024;
 constexpr size_t MOST_PANELS_OF_A_CHUNK = 16;
 
