@@ -159,6 +159,8 @@ def draw(measured: dict[str, list[tuple[Any, float]]], path: Path) -> None:
         labels = [str(value) for value, _ in points]
         axis.plot(range(len(points)), [1000 * s for _, s in points], "o-", color="#1b6ca8", markersize=4, linewidth=1.4)
         axis.set_yscale("log")
+        axis.yaxis.set_major_formatter("{x:g}")
+        axis.yaxis.set_minor_formatter("")
         axis.set_xticks(range(len(points)), labels, rotation=60, fontsize=7)
         axis.set_title(field if field != "values" else "values of a number (0: no ties)", fontsize=9)
         axis.grid(alpha=0.25, linewidth=0.5)

@@ -59,11 +59,23 @@ inline Broad squares(Broad d) { return (d * d + (1u << 30)) >> 31; }
 // (The mask is for unknown cells, whose "diff" exceeds a code: it must not spill into the lane beside it.)
 inline Narrow square_codes(Narrow d) { return (Narrow)((squares(even(d)) & 0xFFFFFFFFu) | squares(odd(d)) << 32); }
 
+// As ramp_code has it, half a vector at a time.
+inline Narrow ramp_codes(const RecipeView& r, Narrow d) {
+    HalfCodes halves[2];
+    std::memcpy(halves, &d, sizeof d);
+    for (HalfCodes& half : halves) {
+        const Doubles climbed = as_doubles(half > r.ramp_equal ? half - r.ramp_equal : HalfCodes{}) * r.ramp_slope;
+        const Doubles most = Doubles{} + static_cast<double>(r.grid), code = climbed < most ? climbed : most;
+        half = __builtin_convertvector((Integers)(code + ROUNDER) - ROUNDER_BITS, HalfCodes);
+    }
+    std::memcpy(&d, halves, sizeof d);
+    return d;
+}
+
 template <DiffKind KIND> inline Narrow diff_codes(const RecipeView& r, Narrow d) {
     if constexpr (KIND == DiffKind::linear) return d;
     if constexpr (KIND == DiffKind::squared) return square_codes(d);
-    for (int l = 0; l < LANES; ++l) d[l] = ramp_code(d[l], r.ramp_equal, r.ramp_slope, r.grid);
-    return d;
+    return ramp_codes(r, d);
 }
 
 // Distances of one target to the 64 rows of a panel, of one class. What is the same for all rows is asked once.

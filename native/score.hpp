@@ -2,32 +2,12 @@
 // of rows, blocks or workers can change. The neighbours of a target are taken together, a few columns at a time, so that
 // sums stay in registers while the rows stream by.
 #pragma once
-#include <bit>
 #include <vector>
 
 #include "packed.hpp"
 #include "target.hpp"
 
 namespace nearhit::NEARHIT_ISA {
-
-// To the nearest integer, halves to even, for |x| < 2^51: adding this leaves the integer in the low bits.
-constexpr double ROUNDER = 6755399441055744.0;   // 1.5 * 2^52
-constexpr uint64_t ROUNDER_BITS = std::bit_cast<uint64_t>(ROUNDER);
-inline int64_t rounded(double x) { return static_cast<int64_t>(std::bit_cast<uint64_t>(x + ROUNDER) - ROUNDER_BITS); }
-
-// Half a vector of codes, as many as there are doubles in a whole one.
-constexpr int HALF = LANES / 2;
-typedef uint32_t HalfCodes __attribute__((vector_size(4 * HALF), aligned(4), may_alias));
-typedef uint64_t Integers __attribute__((vector_size(8 * HALF), aligned(8), may_alias));
-typedef double Doubles __attribute__((vector_size(8 * HALF), may_alias));
-
-inline Doubles as_doubles(HalfCodes x) {
-#if defined(NEARHIT_AVX512)
-    return (Doubles)_mm512_cvtepu32_pd((__m256i)x);   // gcc 12 makes two halves and joins them
-#else   // no conversion of unsigned integers: put the code under the exponent of 2^52 and take 2^52 away
-    return (Doubles)(__builtin_convertvector(x, Integers) | std::bit_cast<uint64_t>(0x1p52)) - 0x1p52;
-#endif
-}
 
 // The neighbours of one target that are added together.
 struct Added {

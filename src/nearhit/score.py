@@ -7,6 +7,7 @@ the classes cannot change its last bit.
 from __future__ import annotations
 
 import warnings
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -53,9 +54,14 @@ def class_score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: flo
 
 def hits_among_groups(recipe: Recipe, table: Table) -> npt.NDArray[np.bool_]:
     """Which group holds the hits, by class of the target row."""
-    n_classes, groups = n_groups(recipe, table)
+    return _hits_among_groups(recipe, *n_groups(recipe, table))
+
+
+@lru_cache(maxsize=16)  # a tree asks for the same one in each of its nodes
+def _hits_among_groups(recipe: Recipe, n_classes: int, groups: int) -> npt.NDArray[np.bool_]:
     hits = np.zeros((n_classes, groups), bool)
     hits[range(n_classes), [hit_group(recipe, c) for c in range(n_classes)]] = True
+    hits.setflags(write=False)
     return hits
 
 
