@@ -1,7 +1,8 @@
 // The small vocabulary in which the tile kernels are written, once per instruction set.
 //
 // A lane is 32 bits and belongs to one pair of rows, so nothing is ever added across lanes. What differs between the
-// instruction sets is only what stands here. The last section is plain C++ for every other machine.
+// instruction sets is only what stands here; one section is plain C++ for every other machine. The end is for sums and
+// diffs that need more than 32 bits, written once over the compiler's own vectors.
 #pragma once
 #include <bit>
 #include <cstdint>

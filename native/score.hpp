@@ -54,8 +54,8 @@ inline void add_rows(const uint32_t* x, const Added& added, size_t n_parts, size
     else added.copies.empty() ? add_rows<2, false>(x, added, n, sums) : add_rows<2, true>(x, added, n, sums);
 }
 
-// Mismatches that weigh the same are only counted, in as many bits as a category has, and added together. A few hundred
-// columns at a time: those of all rows stay in the cache, and their counts in registers.
+// Mismatches that weigh the same are only counted, in as many bits as a category has, and added together, some
+// thousand columns at a time: those of all rows stay in the last cache. Four vectors of counts are in registers.
 template <class Category>
 class MismatchCounter {
 public:

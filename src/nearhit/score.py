@@ -80,11 +80,9 @@ def neighbourhood_sizes(recipe: Recipe, table: Table, is_hit: npt.NDArray[np.boo
     if not counts_places(recipe, table):
         return np.ones(is_hit.shape)
     weight = _class_weights(table)
-    own, others = (
-        weight[:, None] - table.one,
-        weight if recipe.grouping == "each class" else table.all_units - weight[:, None],
-    )
-    return np.maximum(np.minimum(np.where(is_hit, own, others), places(recipe, table)), 1).astype(float)
+    others = weight if recipe.grouping == "each class" else table.all_units - weight[:, None]
+    there = np.where(is_hit, weight[:, None] - table.one, others)
+    return np.maximum(np.minimum(there, places(recipe, table)), 1).astype(float)
 
 
 def _class_weights(table: Table) -> npt.NDArray[np.int64]:

@@ -79,6 +79,7 @@ class NativeKernel:
 
     def bytes_to_keep(self, table: Table, recipe: Recipe, n_targets: int) -> int:
         """What all distances would take, each pair measured once for both of its rows; 0 where that does not pay."""
+        # A column takes half a word at most, so few columns need no counting: small fits come here often.
         if not recipe.radius and (table.n_features < WORDS_WORTH_KEEPING or _words_of_row(table) < WORDS_WORTH_KEEPING):
             return 0
         if 2 * n_targets < table.n_rows or table.has_unknown or not is_filtered(table, recipe):
