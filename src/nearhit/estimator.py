@@ -230,6 +230,7 @@ class ReliefEstimator(FeatureScorer):
             "ties": self.ties,
         }
 
+
 def _is_ramp(value: Any) -> bool:
     """Whatever `diff` is: a wrong one would come to light with the first diff="ramp". NaN fails the comparison."""
     if np.ndim(value) != 1 or len(value) != 2 or not all(map(is_number, value)):
