@@ -162,10 +162,18 @@ def read_target(y: Any, kind: str, who: str) -> Target:
 
 @dataclass(frozen=True, eq=False)
 class Data:
-    """Columns and cases of the rows that count."""
+    """Columns and cases of the rows that count, and the classes among them (None for a numeric target)."""
 
     columns: Columns
     cases: Cases | NumberCases
+    classes: npt.NDArray[Any] | None
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the target never varies."""
+        if isinstance(self.cases, NumberCases):
+            return not self.cases.limbs.any()
+        return self.cases.n_classes < 2
 
 
 def counted(columns: Columns, target: Target, row_weights: FloatArray | None) -> Data:
@@ -183,9 +191,9 @@ def counted(columns: Columns, target: Target, row_weights: FloatArray | None) ->
             keep = np.flatnonzero(units)
             columns, values, units = rows_of(columns, keep), values[keep], units[keep]
     if target.classes is None:
-        return Data(columns, NumberCases.of(values, units, one))
+        return Data(columns, NumberCases.of(values, units, one), None)
     present, codes = np.unique(values, return_inverse=True)
-    return Data(columns, Cases(codes.astype(np.int32), len(present), units, one))
+    return Data(columns, Cases(codes.astype(np.int32), len(present), units, one), target.classes[present])
 
 
 # ------------------------------------------------------------------------------------------------ the scores
