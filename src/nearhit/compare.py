@@ -27,6 +27,8 @@ from nearhit.relief import ReliefF, RReliefF
 from nearhit.target import read_row_weights
 
 TARGETS = ("auto", "classes", "numeric")
+#: from the palette of Okabe and Ito, as in the other pictures
+POINT, RULE = "#0072B2", "#bdbdbd"
 
 
 def compare(
@@ -103,6 +105,8 @@ def compare(
     kind = ("numeric" if _has_fractions(y) else "classes") if target == "auto" else target
     chosen = _chosen_measures(measures, kind)
     check_ways(numeric, nominal, kind)
+    if not chosen and relief is False:
+        raise ValueError("there is nothing to compare: name at least one measure, or leave relief=True.")
     data = counted(columns, read_target(y, kind, "compare"), read_row_weights(sample_weight, columns.n_rows))
     refuse_constant_target(data, "compare")
     scores: dict[str, npt.NDArray[np.float64]] = {}
@@ -181,6 +185,44 @@ class Comparison:
         import polars as pl
 
         return pl.DataFrame(self.to_dict(ranks=ranks))
+
+    def plot(self, alone: str | None = None, together: str | None = None, *, names: int = 6, ax: Any = None) -> Any:
+        """Place each feature by what it tells alone (to the right) and together with others (upwards).
+
+        The upper left corner holds what measures of single features miss. Needs matplotlib.
+
+        Parameters
+        ----------
+        alone, together : names of measures, optional
+            Default: information gain, or the second measure, and the first one.
+        names : int, default=6
+            So many of the best features of each of the two are named in the picture.
+        ax : matplotlib.axes.Axes, optional
+            Where to draw; None: in a figure of its own.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+        """
+        together = self.measures[0] if together is None else together
+        if alone is None:
+            alone = "information gain" if "information gain" in self.scores else self.measures[-1]
+        for measure in (alone, together):
+            if measure not in self.scores:
+                raise ValueError(f"no measure {measure!r} was compared; there are {', '.join(map(repr, self.scores))}.")
+        if ax is None:
+            import matplotlib.pyplot as plt
+
+            ax = plt.subplots(figsize=(6, 4.5), layout="constrained")[1]
+        x, y = self.scores[alone], self.scores[together]
+        ax.axhline(0, color=RULE, linewidth=0.8, zorder=0)
+        ax.scatter(x, y, s=28, color=POINT, alpha=0.8, linewidths=0)
+        for i in np.flatnonzero(np.minimum(ranks_of(x), ranks_of(y)) <= names):
+            ax.annotate(self.names[i], (x[i], y[i]), xytext=(5, 3), textcoords="offset points", fontsize=8)
+        ax.set_xlabel(f"alone: {alone}")
+        ax.set_ylabel(f"together: {together}")
+        ax.spines[["top", "right"]].set_visible(False)
+        return ax
 
     def _order(self) -> npt.NDArray[np.intp]:
         """The best of the first measure first; equal scores in the order of the columns."""

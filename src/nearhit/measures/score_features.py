@@ -238,7 +238,9 @@ def _binned(block: NumericBlock, numeric: str | int, data: Data) -> Iterator[Tab
     """Numbers as bins, column by column."""
     find_cut_points = import_module("nearhit.measures.cut_points").find_cut_points  # only where bins are asked for
     cases = data.cases
-    method, bins = (str(numeric), {}) if isinstance(numeric, str) else ("equal frequency", {"n_bins": int(numeric)})
+    method, how = numeric, dict[str, Any]()
+    if not isinstance(numeric, str):
+        method, how = "equal frequency", {"n_bins": int(numeric)}
     for j, column in enumerate(block.columns.tolist()):
         values, is_known = known_values(block, j)
         if method == "equal width" and np.isinf(values).any():
@@ -246,9 +248,11 @@ def _binned(block: NumericBlock, numeric: str | int, data: Data) -> Iterator[Tab
                 f"bins of equal width need finite numbers; column {data.columns.names[column]!r} holds infinity. "
                 'Use numeric="best split" or "equal frequency".'
             )
-        some = cases.take(is_known)
-        classes = {"classes": some.classes, "n_classes": some.n_classes} if isinstance(some, Cases) else {}
-        cuts = find_cut_points(values, method, **bins, **classes, units=some.units) if len(values) else values
+        some, cuts = cases.take(is_known), values
+        if isinstance(some, Cases):
+            how |= {"classes": some.classes, "n_classes": some.n_classes}
+        if len(values):
+            cuts = find_cut_points(values, method, **how, units=some.units, one=some.one)
         yield tables_of_bins(np.searchsorted(cuts, values, side="left"), len(cuts) + 1, column, some)
 
 
