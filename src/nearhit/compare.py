@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
@@ -29,6 +30,7 @@ from nearhit.target import read_row_weights
 TARGETS = ("auto", "classes", "numeric")
 #: from the palette of Okabe and Ito, as in the other pictures
 POINT, RULE = "#0072B2", "#bdbdbd"
+TINY = np.finfo(np.float64).tiny
 
 
 def compare(
@@ -217,8 +219,10 @@ class Comparison:
         x, y = self.scores[alone], self.scores[together]
         ax.axhline(0, color=RULE, linewidth=0.8, zorder=0)
         ax.scatter(x, y, s=28, color=POINT, alpha=0.8, linewidths=0)
-        for i in np.flatnonzero(np.minimum(ranks_of(x), ranks_of(y)) <= names):
-            ax.annotate(self.names[i], (x[i], y[i]), xytext=(5, 3), textcoords="offset points", fontsize=8)
+        named = np.flatnonzero(np.minimum(ranks_of(x), ranks_of(y)) <= names)
+        for i, is_below in zip(named, _has_one_above(x, y, named), strict=True):
+            beside = (5, -9) if is_below else (5, 3)
+            ax.annotate(self.names[i], (x[i], y[i]), xytext=beside, textcoords="offset points", fontsize=8)
         ax.set_xlabel(f"alone: {alone}")
         ax.set_ylabel(f"together: {together}")
         ax.spines[["top", "right"]].set_visible(False)
@@ -256,11 +260,12 @@ class Comparison:
 
 
 def _has_fractions(y: Any) -> bool:
-    """Whether scikit-learn takes y for numbers; what it cannot tell is left to those who read classes."""
-    try:
-        return type_of_target(y).startswith("continuous")
-    except (TypeError, ValueError):
-        return False
+    """Whether scikit-learn takes y for numbers; what it cannot tell, and warns of, is left to those who read classes."""
+    with warnings.catch_warnings(action="ignore"):
+        try:
+            return type_of_target(y).startswith("continuous")
+        except (TypeError, ValueError):
+            return False
 
 
 def _chosen_measures(measures: Iterable[str] | None, kind: str) -> list[str]:
@@ -301,6 +306,15 @@ def _as_text(scores: npt.NDArray[np.float64]) -> list[str]:
     largest = np.abs(scores).max(initial=0.0)
     form = ".4f" if largest == 0 or 0.01 <= largest < 1e6 else ".4g"
     return [format(score, form) for score in scores.tolist()]
+
+
+def _has_one_above(x: npt.NDArray[Any], y: npt.NDArray[Any], named: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
+    """Which of some points have another of them at hand and above, so that their names would run into each other."""
+    across = np.abs(x[named, None] - x[named]) <= 0.15 * max(np.ptp(x), TINY)
+    up = y[named] - y[named, None]
+    first = np.arange(len(named)) > np.arange(len(named))[:, None]
+    above = ((up > 0) | ((up == 0) & first)) & (up <= 0.05 * max(np.ptp(y), TINY))
+    return (across & above).any(axis=1)
 
 
 def _aligned(name: str, cells: list[str], align: Any) -> tuple[list[str], list[str]]:
