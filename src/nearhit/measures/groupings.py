@@ -57,9 +57,7 @@ def best_grouping(table: IntArray, cases: Cases | NumberCases, measure: Callable
         return float(scores_of(_all_halves(len(table)) @ table).max())
     present = np.flatnonzero(table.any(axis=0))
     of_values = table.sum(axis=1)
-    by_class = [
-        scores_of(_cuts_in_order(table, table[:, c] / of_values)).max() for c in present[: max(len(present), 2)]
-    ]
+    by_class = [scores_of(_cuts_in_order(table, table[:, c] / of_values)).max() for c in present]
     greedy = _greedy(table[_canonical_order(table)], scores_of) if len(present) > 2 else -np.inf
     return float(max(*by_class, greedy))
 
