@@ -11,9 +11,22 @@
 
 from importlib.metadata import version as _version
 
+from nearhit.compare import Comparison, compare
+from nearhit.myopic import MyopicMeasure
 from nearhit.ranking import Ranking
 from nearhit.relief import Relief, ReliefF, RReliefF
 from nearhit.settings import get_config, set_config, show_config
 
 __version__ = _version("nearhit")
-__all__ = ["RReliefF", "Ranking", "Relief", "ReliefF", "get_config", "set_config", "show_config"]
+__all__ = [
+    "Comparison",
+    "MyopicMeasure",
+    "RReliefF",
+    "Ranking",
+    "Relief",
+    "ReliefF",
+    "compare",
+    "get_config",
+    "set_config",
+    "show_config",
+]
