@@ -112,7 +112,7 @@ public:
         return nb::cast(give(std::move(words)));
     }
 
-    nb::tuple run(In<int64_t, 1> rows, Maybe<int64_t, 1> radii, size_t batch, size_t candidates, size_t neighbours,
+    nb::tuple run(In<int64_t, 1> rows, Maybe<int64_t, 2> radii, size_t batch, size_t candidates, size_t neighbours,
                   Maybe<uint32_t, 1> toward, int last_stage) const {
         BlockSums sums;
         {
@@ -120,13 +120,31 @@ public:
             sums = nearhit::NEARHIT_ISA::run(*packed_, rows.data(), pointer(radii), rows.shape(0),
                                              {batch, candidates, neighbours}, pointer(toward), static_cast<Stage>(last_stage));
         }
-        return nb::make_tuple(give(std::move(sums.diffs_high)), give(std::move(sums.diffs)), give(std::move(sums.known_high)),
-                              give(std::move(sums.known)), give(std::move(sums.weight_high)), give(std::move(sums.weight)),
-                              give(std::move(sums.fewest)));
+        return give_sums(std::move(sums));
+    }
+
+    // With weights of all rows, [target][row].
+    nb::tuple run_given(In<int64_t, 1> rows, In<double, 2> weights, size_t batch, size_t candidates, size_t neighbours) const {
+        BlockSums sums;
+        {
+            nb::gil_scoped_release unlocked;
+            sums = nearhit::NEARHIT_ISA::run_given(*packed_, rows.data(), weights.data(), rows.shape(0), {batch, candidates, neighbours});
+        }
+        return give_sums(std::move(sums));
+    }
+
+    // The distances of some rows of one class to all rows, one row's after the other's.
+    nb::object distances(In<int64_t, 1> rows, size_t batch, Maybe<uint32_t, 1> toward, Maybe<uint32_t, 1> toward_in_full) const {
+        std::vector<int64_t> found;
+        {
+            nb::gil_scoped_release unlocked;
+            found = distances_of(*packed_, rows.data(), rows.shape(0), batch, pointer(toward), pointer(toward_in_full));
+        }
+        return nb::cast(give(std::move(found)));
     }
 
     // The same rows' neighbours one after the other: target, group, row, copies, and the weight of one copy.
-    nb::tuple neighbours(In<int64_t, 1> rows, Maybe<int64_t, 1> radii, size_t batch, size_t candidates, size_t neighbours,
+    nb::tuple neighbours(In<int64_t, 1> rows, Maybe<int64_t, 2> radii, size_t batch, size_t candidates, size_t neighbours,
                          Maybe<uint32_t, 1> toward) const {
         Lists lists;
         {
@@ -152,6 +170,12 @@ public:
     }
 
 private:
+    static nb::tuple give_sums(BlockSums&& sums) {
+        return nb::make_tuple(give(std::move(sums.diffs_high)), give(std::move(sums.diffs)), give(std::move(sums.known_high)),
+                              give(std::move(sums.known)), give(std::move(sums.weight_high)), give(std::move(sums.weight)),
+                              give(std::move(sums.fewest)));
+    }
+
     static RecipeView read(const nb::dict& d) {
         RecipeView r{};
         r.grouping = static_cast<Grouping>(nb::cast<int>(d["grouping"]));
@@ -164,6 +188,9 @@ private:
         r.counts_places = nb::cast<bool>(d["counts_places"]);
         r.whole_weights = nb::cast<bool>(d["whole_weights"]);
         r.radius = nb::cast<bool>(d["radius"]);
+        r.far = nb::cast<bool>(d["far"]);
+        r.measures = nb::cast<bool>(d["measures"]);
+        r.largest_diff_of_hits = nb::cast<int64_t>(d["largest_diff_of_hits"]);
         r.power = nb::cast<int>(d["power"]);
         r.bits = nb::cast<int>(d["bits"]);
         r.places = nb::cast<int64_t>(d["places"]);
@@ -258,6 +285,10 @@ NB_MODULE(NEARHIT_MODULE(NEARHIT_ISA), m) {
              nb::arg("toward_in_full").none())
         .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("radii").none(), nb::arg("batch"),
              nb::arg("candidates"), nb::arg("neighbours"), nb::arg("toward").none(), nb::arg("last_stage") = static_cast<int>(Stage::sums))
+        .def("run_given", &Loaded::run_given, nb::arg("rows").noconvert(), nb::arg("weights").noconvert(), nb::arg("batch"),
+             nb::arg("candidates"), nb::arg("neighbours"))
+        .def("distances", &Loaded::distances, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("toward").none(),
+             nb::arg("toward_in_full").none())
         .def("neighbours", &Loaded::neighbours, nb::arg("rows").noconvert(), nb::arg("radii").none(), nb::arg("batch"),
              nb::arg("candidates"), nb::arg("neighbours"), nb::arg("toward").none())
         .def("diffs", &Loaded::diffs, nb::arg("rows").noconvert(), nb::arg("others").noconvert());

@@ -34,8 +34,8 @@ template <class Search>
 class Block {
 public:
     Block(const Packed& packed, Budget budget, const uint32_t* toward, Stage last)
-        : k_(packed), t_(packed.t), r_(packed.r), budget_(budget), last_(last), n_groups_(packed.n_groups()),
-          n_parts_(t_.target ? 2 : 1),
+        : k_(packed), t_(packed.t), r_(packed.r), budget_(budget), last_(last), n_groups_(packed.n_sum_groups()),
+          n_parts_(t_.target && !r_.measures ? 2 : 1),
           search_(packed, budget.batch, rows_that_fill_the_places(), budget.candidates, toward), means_(packed) {
         const size_t cells = n_groups_ * n_parts_ * t_.n_features();
         sums_.diffs.assign(cells, 0);
@@ -51,10 +51,36 @@ public:
         }
     }
 
-    // `radii`, by row, if the recipe has any.
+    // `radii`, two by row, if the recipe has any: what near rows do not exceed, and what far ones do.
     void add(const int64_t* rows, const int64_t* radii, size_t n) {
         for (size_t i = 0; i < n; i += budget_.batch)
-            add_batch(rows + i, radii ? radii + i : nullptr, std::min(budget_.batch, n - i));
+            add_batch(rows + i, radii ? radii + 2 * i : nullptr, std::min(budget_.batch, n - i));
+        add_up();
+    }
+
+    // All rows are neighbours, with weights that are given: [target][row].
+    void add_given(const int64_t* rows, const double* weights, size_t n) {
+        for (size_t t = 0; t < n; ++t) {
+            const auto i = static_cast<size_t>(rows[t]);
+            const size_t c = k_.class_of(i);
+            for (size_t g = 0; g < n_groups_; ++g) {
+                const size_t begin = waiting_.size();
+                int64_t here = 0;
+                each_of_group(i, c, g, [&](size_t place) {
+                    const size_t j = k_.order.row(place);
+                    const int64_t copies = j == i ? t_.weight(i) - r_.one : t_.weight(j);
+                    here += std::max<int64_t>(copies, 0);
+                    const double weight = weights[t * t_.n_rows + j];
+                    if (copies <= 0) return;
+                    if (r_.whole_weights) waiting_.push_back({static_cast<uint32_t>(j), 0, copies, weight});
+                    else waiting_.push_back({static_cast<uint32_t>(j), 0, 1, weight * static_cast<double>(copies)});
+                });
+                sums_.fewest[g] = std::min(sums_.fewest[g], here);
+                tasks_.push_back({i, g, begin, waiting_.size(), 1});
+            }
+            if (t_.units || waiting_.size() > budget_.neighbours) add_up();
+            if (t_.units) fold(i);
+        }
         add_up();
     }
 
@@ -74,15 +100,17 @@ private:
     void add_batch(const int64_t* rows, const int64_t* radii, size_t n) {
         const size_t c = k_.class_of(static_cast<size_t>(rows[0]));
         places_.clear();
+        limits_.clear();
         for (size_t i = 0; i < n; ++i) places_.push_back(k_.order.place_of[static_cast<size_t>(rows[i])]);
-        if (needs_distances() && !search_.find(places_, c, radii, last_ == Stage::distances)) {
+        for (size_t i = 0; i < n && radii; ++i) limits_.push_back(radii[2 * i + r_.far]);
+        if (needs_distances() && !search_.find(places_, c, radii ? limits_.data() : nullptr, last_ == Stage::distances)) {
             add_batch(rows, radii, n / 2);
-            add_batch(rows + n / 2, radii ? radii + n / 2 : nullptr, n - n / 2);
+            add_batch(rows + n / 2, radii ? radii + n / 2 * 2 : nullptr, n - n / 2);
             return;
         }
         for (size_t t = 0; t < n && last_ != Stage::distances; ++t) {
             const auto i = static_cast<size_t>(rows[t]);
-            radii ? choose_within(t, i, c, radii[t]) : choose_nearest(t, i, c);
+            radii ? choose_within(t, i, c, radii + 2 * t) : choose_nearest(t, i, c);
             if (t_.units || waiting_.size() > budget_.neighbours) add_up();
             if (t_.units) fold(i);
         }
@@ -97,41 +125,82 @@ private:
         }
     }
 
-    // Each class that has rows within the radius speaks with their mean: the hits, and the misses by their priors.
-    void choose_within(size_t t, size_t i, size_t c, int64_t radius) {
-        const size_t first_task = tasks_.size();
-        int64_t others = 0;
+    // Each class that has rows within the radius speaks with their mean: the hits, and the misses by their priors; and each
+    // that has rows beyond, in groups of its own.
+    void choose_within(size_t t, size_t i, size_t c, const int64_t* radii) {
         for (size_t g = 0; g < n_groups_; ++g) {
             const size_t begin = waiting_.size();
-            collect_within(t, i, g, g == c, radius);
+            g < k_.n_groups() ? collect_near(t, i, g, radii[0]) : collect_far(t, i, g - k_.n_groups(), radii[1]);
             tasks_.push_back({i, g, begin, waiting_.size(), 0});
-            if (g != c && waiting_.size() > begin) others += k_.weight_of_class[g];
         }
-        for (size_t g = 0; g < n_groups_; ++g) {
-            Task& task = tasks_[first_task + g];
+        for (size_t first = 0; first < n_groups_; first += k_.n_groups()) give_shares(c, first);
+    }
+
+    // To the tasks of one target, `first` the first of its near or far groups.
+    void give_shares(size_t c, size_t first) {
+        Task* tasks = tasks_.data() + tasks_.size() - n_groups_ + first;
+        int64_t others = 0;
+        for (size_t g = 0; g < k_.n_groups() && !t_.target; ++g) others += g != c && tasks[g].end > tasks[g].begin ? k_.weight_of_class[g] : 0;
+        for (size_t g = 0; g < k_.n_groups(); ++g) {
             int64_t here = 0;
-            for (size_t j = task.begin; j < task.end; ++j) here += waiting_[j].copies;
-            sums_.fewest[g] = std::min(sums_.fewest[g], here);
+            for (size_t j = tasks[g].begin; j < tasks[g].end; ++j) here += waiting_[j].copies;
+            sums_.fewest[first + g] = std::min(sums_.fewest[first + g], here);
             if (!here) continue;
-            const double share = g == c ? 1 : static_cast<double>(k_.weight_of_class[g]) / static_cast<double>(others);
-            task.factor = share / static_cast<double>(here) * one_;
-            sums_.weight[g] += rounded(static_cast<double>(here) * task.factor);
+            const double share = t_.target || g == c ? 1 : static_cast<double>(k_.weight_of_class[g]) / static_cast<double>(others);
+            tasks[g].factor = share / static_cast<double>(here) * one_;
+            sums_.weight[first + g] += rounded(static_cast<double>(here) * tasks[g].factor);
         }
     }
 
-    void collect_within(size_t t, size_t i, size_t g, bool own_class, int64_t radius) {
-        for (const auto& near : search_.near(t, g).finish()) {
-            const auto j = static_cast<uint32_t>(k_.order.row(near.place));
-            bool inside = true;
-            if (k_.filtered && !k_.filter.exact) {   // the filter lets in what may be inside; few may also be outside
-                const auto& slack = k_.filter.slack;
-                const int64_t most = int64_t{near.lowest} + 2 * slack[near.place] + slack[k_.order.place_of[i]];
-                inside = most << k_.filter.shift <= radius || static_cast<int64_t>(distance(i, {0, j, 1})) <= radius;
-            }
-            if (inside) waiting_.push_back({j, near.place, t_.weight(j), 1});
+    // With a radius: the class of a neighbour, or whether numeric targets are near each other.
+    bool is_in_group(size_t i, size_t j, size_t g) const {
+        if (!t_.target) return k_.class_of(j) == g;
+        return (apart(t_.target[i], t_.target[j]) > r_.largest_diff_of_hits) == (g == 1);
+    }
+    void wait(size_t i, size_t place) {
+        const size_t j = k_.order.row(place);
+        const int64_t copies = j == i ? t_.weight(i) - r_.one : t_.weight(j);
+        if (copies > 0) waiting_.push_back({static_cast<uint32_t>(j), static_cast<uint32_t>(place), copies, 1});
+    }
+    // All places that may hold rows of a group.
+    template <class F> void each_of_group(size_t i, size_t c, size_t g, F f) const {
+        for (size_t d = 0; d < k_.order.classes.size(); ++d) {
+            const Segment& s = k_.order.classes[d];
+            if (!t_.target && k_.group_of(c, d) != g) continue;
+            for (size_t place = s.first_place; place < s.first_place + s.n_rows; ++place)
+                if (!t_.target || is_in_group(i, k_.order.row(place), g)) f(place);
         }
-        const int64_t of_itself = t_.units && own_class ? t_.units[i] - r_.one : 0;
-        if (of_itself > 0 && static_cast<int64_t>(k_.distance_to_itself(i)) <= radius) waiting_.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(k_.order.place_of[i]), of_itself, 1});
+    }
+    // Those that the search let in hold all within the radius of the target, and with `far` all but the far ones.
+    template <class F> void each_candidate(size_t t, size_t i, size_t g, int64_t radius, F f) {
+        for (const auto& near : search_.near(t, t_.target ? 0 : g).finish()) {
+            const size_t j = k_.order.row(near.place);
+            if (is_in_group(i, j, g) && is_within(i, j, near.place, near.lowest, radius)) f(near.place);
+        }
+        if (t_.units && is_in_group(i, i, g) && static_cast<int64_t>(k_.distance_to_itself(i)) <= radius) f(k_.order.place_of[i]);
+    }
+    // The filter tells many, full codes the rest.
+    bool is_within(size_t i, size_t j, size_t place, int64_t lowest, int64_t radius) {
+        if (!k_.filtered) return lowest <= radius;
+        if (k_.filter.exact) return lowest * r_.mismatch <= radius;
+        const auto& slack = k_.filter.slack;
+        const int64_t most = lowest + 2 * slack[place] + slack[k_.order.place_of[i]];
+        return most << k_.filter.shift <= radius || static_cast<int64_t>(distance(i, {0, static_cast<uint32_t>(j), 1})) <= radius;
+    }
+
+    void collect_near(size_t t, size_t i, size_t g, int64_t radius) {
+        const auto begin = static_cast<std::ptrdiff_t>(waiting_.size());
+        each_candidate(t, i, g, radius, [&](size_t place) { wait(i, place); });
+        if (k_.boxes.exist() || t_.units)                     // then they come in another order
+            std::sort(waiting_.begin() + begin, waiting_.end(), [](const Neighbour& a, const Neighbour& b) { return a.place < b.place; });
+    }
+    void collect_far(size_t t, size_t i, size_t g, int64_t outer) {
+        is_far_.assign(k_.order.n_places(), 1);
+        is_far_[k_.order.place_of[i]] = t_.units && static_cast<int64_t>(k_.distance_to_itself(i)) > outer;
+        each_candidate(t, i, g, outer, [&](size_t place) { is_far_[place] = 0; });
+        each_of_group(i, k_.class_of(i), g, [&](size_t place) {
+            if (is_far_[place]) wait(i, place);
+        });
     }
 
     // With every row a neighbour of equal weight no distance is needed.
@@ -384,6 +453,8 @@ private:
     Lists lists_;
     std::vector<__int128> wide_diffs_, wide_known_, wide_weight_;
     std::vector<size_t> places_;                              // of the targets at hand
+    std::vector<int64_t> limits_;                             // of the same: how far to search
+    std::vector<char> is_far_;                                // per place, from one target
     std::vector<Candidate> found_;
     std::vector<Neighbour> waiting_;
     std::vector<Task> tasks_;
@@ -395,28 +466,37 @@ private:
     std::vector<uint32_t> diff_rows_, zeros_;
 };
 
-// A block of target rows of one class, each with its radius if the recipe has any; `toward` is that class's table of expected
-// diffs, where anything is unknown. What is wanted of it is for `use` to say.
+// A block of target rows of one class; `toward` is that class's table of expected diffs, where anything is unknown. What is
+// done with it is for `use` to say.
 template <class Use>
-inline auto with_block(const Packed& packed, const int64_t* rows, const int64_t* radii, size_t n_rows, Budget budget,
-                       const uint32_t* toward, Stage last, Use use) {
+inline auto with_block(const Packed& packed, size_t n_rows, Budget budget, const uint32_t* toward, Stage last, Use use) {
     budget.batch = std::min(budget.batch, n_rows);
-    const auto run = [&](auto block) {
-        block.add(rows, radii, n_rows);
-        return use(block);
-    };
+    const auto run = [&](auto block) { return use(block); };
     return packed.filtered ? run(Block<FilterSearch>(packed, budget, toward, last))
                            : run(Block<ExactSearch>(packed, budget, toward, last));
 }
 
 inline BlockSums run(const Packed& packed, const int64_t* rows, const int64_t* radii, size_t n_rows, Budget budget,
                      const uint32_t* toward, Stage last) {
-    return with_block(packed, rows, radii, n_rows, budget, toward, last, [](auto& block) { return block.finish(); });
+    return with_block(packed, n_rows, budget, toward, last, [&](auto& block) {
+        block.add(rows, radii, n_rows);
+        return block.finish();
+    });
+}
+
+inline BlockSums run_given(const Packed& packed, const int64_t* rows, const double* weights, size_t n_rows, Budget budget) {
+    return with_block(packed, n_rows, budget, nullptr, Stage::sums, [&](auto& block) {
+        block.add_given(rows, weights, n_rows);
+        return block.finish();
+    });
 }
 
 inline Lists list_neighbours(const Packed& packed, const int64_t* rows, const int64_t* radii, size_t n_rows, Budget budget,
                              const uint32_t* toward) {
-    return with_block(packed, rows, radii, n_rows, budget, toward, Stage::lists, [](auto& block) { return block.take_lists(); });
+    return with_block(packed, n_rows, budget, toward, Stage::lists, [&](auto& block) {
+        block.add(rows, radii, n_rows);
+        return block.take_lists();
+    });
 }
 
 }  // namespace nearhit

@@ -55,7 +55,7 @@ public:
             coarse.parts = make_parts(t, Form::numeric16, expected.features());
             coarse.reserve(order.n_panels());
             if (boxes_may_pay(t)) boxes.reserve(t.n_numeric, order.n_panels());
-            if (r.radius && !filter.exact) {
+            if (r.measures && !filter.exact) {
                 full.times = r.mismatch;
                 full.parts = make_parts(t, Form::codes32, expected.features());
                 full.reserve(order.n_panels());
@@ -89,6 +89,8 @@ public:
         }
     }
 
+    // Of the sums: far neighbours apart from near ones.
+    size_t n_sum_groups() const { return r.far ? 2 * n_groups() : n_groups(); }
     size_t n_groups() const {
         return r.grouping == Grouping::each_class ? order.classes.size() : r.grouping == Grouping::everyone ? 1 : 2;
     }
@@ -152,12 +154,12 @@ private:
     bool filters() const {
         if (t.n_numeric == 0 && !t.has_unknown()) return true;
         // Sums of full codes are known modulo 2^32: the filter must tell the rest, so its slack must stay under 2^31.
-        if (r.radius && t.n_features() >= MOST_COLUMNS_OF_MEANS) return false;
+        if (r.measures && t.n_features() >= MOST_COLUMNS_OF_MEANS) return false;
         return !r.euclidean && (r.diff == DiffKind::linear || t.n_numeric == 0);
     }
 
     bool counts_by_planes() const {
-        if (!filtered || r.radius || t.units || t.has_unknown() || t.n_nominal < PlaneRows::FEWEST_COLUMNS) return false;
+        if (!filtered || r.measures || t.units || t.has_unknown() || t.n_nominal < PlaneRows::FEWEST_COLUMNS) return false;
         return *std::max_element(t.n_codes, t.n_codes + t.n_nominal) <= 16;
     }
 

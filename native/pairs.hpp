@@ -78,13 +78,13 @@ private:
 };
 
 // All distances of a complete table, each pair measured once for both of its rows; with what means of distances need, if the
-// recipe looks within a radius.
+// recipe asks for any.
 class Kept {
 public:
     // Room for all of them; then all stretches, perhaps on different threads; then they are used.
     size_t begin(Packed& k) {
         k.coarse.kept = Buffer<uint32_t>(k.order.n_places() * k.order.n_places());
-        if (k.r.radius && !k.t.units) moments_ = KeptMoments(k.order.n_places());
+        if (k.r.measures && !k.t.units) moments_ = KeptMoments(k.order.n_places());
         stretches_.clear();
         for (const Segment& s : k.order.classes)
             for (size_t p = 0; p < s.n_panels; p += PANELS_AT_A_TIME)
@@ -224,6 +224,29 @@ inline std::vector<Moments> moments_of(const Packed& k, const Kept& kept, const 
         moments[i].add(k.distance_to_itself(row), std::max<int64_t>(k.t.weight(row) - k.r.one, 0));
     }
     return moments;
+}
+
+// The distances of some rows of one class to all rows, [row][row of the table].
+inline std::vector<int64_t> distances_of(const Packed& k, const int64_t* rows, size_t n, size_t batch, const uint32_t* toward,
+                                         const uint32_t* toward_full) {
+    std::vector<int64_t> out(n * k.t.n_rows);
+    std::vector<size_t> places;
+    const auto measure = [&](auto&& distances) {
+        for (size_t first = 0; first < n; first += places.size()) {
+            places.clear();
+            for (size_t i = first; i < std::min(first + batch, n); ++i) places.push_back(k.order.place_of[static_cast<size_t>(rows[i])]);
+            distances.measure(places, [&](size_t t, size_t place, uint64_t distance) {
+                out[(first + t) * k.t.n_rows + k.order.row(place)] = static_cast<int64_t>(distance);
+            });
+        }
+    };
+    if (k.filtered) measure(LayeredDistances(k, batch, toward, toward_full));
+    else measure(ExactDistances(k, batch, toward));
+    for (size_t i = 0; i < n; ++i) {
+        const auto row = static_cast<size_t>(rows[i]);
+        out[i * k.t.n_rows + row] = static_cast<int64_t>(k.distance_to_itself(row));
+    }
+    return out;
 }
 
 }  // namespace nearhit

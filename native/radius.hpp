@@ -20,7 +20,7 @@ template <class Total> inline void add_rounded(const Total* totals, size_t n, do
 class Means {
 public:
     explicit Means(const Packed& packed) : k_(packed), t_(packed.t) {
-        if (k_.columns.n_values) bits_.resize(k_.order.classes.size());
+        if (k_.columns.n_values) bits_.resize(k_.n_sum_groups());
     }
 
     // [group][feature]; `known` is null but for rule C.
@@ -114,7 +114,7 @@ private:
 
     // ------------------------------------------------------------------------------------------------ by overlap
 
-    // The neighbours of some targets in one class, as words for the tiles.
+    // The neighbours of some targets in one group, as words for the tiles.
     struct Bits {
         std::vector<const Task*> tasks;
         std::vector<uint32_t> words;                          // [tile][group of rows][targets of a tile]
@@ -124,13 +124,16 @@ private:
     void add_overlaps(const std::vector<Task>& tasks) {
         for (Bits& bits : bits_) bits.tasks.clear();
         for (const Task& task : tasks) bits_[task.group].tasks.push_back(&task);
-        for (size_t g = 0; g < bits_.size(); ++g) read_bits(bits_[g], k_.order.classes[g]);
+        for (size_t g = 0; g < bits_.size(); ++g) read_bits(bits_[g], segment_of(g));
         for (size_t p = 0; p < k_.columns.n_panels(); ++p) {
             k_.columns.fetch_bits(p + 1);
             for (size_t g = 0; g < bits_.size(); ++g)
-                for (size_t t = 0; t < bits_[g].tasks.size(); t += T) add_panel(bits_[g], k_.order.classes[g], t, p);
+                for (size_t t = 0; t < bits_[g].tasks.size(); t += T) add_panel(bits_[g], segment_of(g), t, p);
         }
     }
+
+    // Where the rows of a group stand; hits and misses of a numeric target all stand together.
+    const Segment& segment_of(size_t group) const { return k_.order.classes[group % k_.order.classes.size()]; }
 
     void read_bits(Bits& bits, const Segment& segment) {
         const size_t n = segment.n_panels * 2;
@@ -195,7 +198,7 @@ private:
     std::vector<uint64_t> totals_;
     std::vector<int64_t> unequal_;
     std::vector<uint32_t> diff_row_;
-    std::vector<Bits> bits_;                                  // per class
+    std::vector<Bits> bits_;                                  // per group
 };
 
 }  // namespace nearhit

@@ -49,7 +49,9 @@ struct RecipeView {
     Weighing weighing;
     Rule rule;
     bool euclidean, ties_first, counts_places, whole_weights;
-    bool radius;                         // neighbours are all rows within the radius of their target
+    bool radius, far;                    // neighbours are all rows within the radius of their target; and those beyond
+    bool measures;                       // distances are asked for in full
+    int64_t largest_diff_of_hits;        // between numeric targets, where hits are told by it
     int square_shift;                    // bits that squares lose in Euclidean distances
     int power;                           // of the inverse distance
     int bits;                            // fixed-point digits of the sums

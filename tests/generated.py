@@ -9,9 +9,9 @@ from nearhit import recipes
 from nearhit.engines import InLine
 from nearhit.intake import Columns, NominalBlock, NumericBlock
 from nearhit.kernels.native import is_filtered
-from nearhit.recipes import Diff, DistanceWeights, EqualWeights, RankWeights
+from nearhit.recipes import Diff, DistanceWeights, EqualWeights, RankWeights, SigmoidWeights
 from nearhit.score import score
-from nearhit.sweep import Sums, find_radii, make_plan, sweep
+from nearhit.sweep import Sums, find_radii, find_sigmoid, make_plan, sweep
 from nearhit.table import make_table
 
 # around a vector's width, a panel of 64 rows and a batch of 48 target rows
@@ -128,11 +128,15 @@ def _recipes(draw, ties):
 
 
 @st.composite
-def radius_recipes(draw):
+def radius_recipes(draw, grouping="each class"):
+    far, weights = draw(st.sampled_from([(False, EqualWeights()), (True, EqualWeights()), (False, SigmoidWeights())]))
     return recipes.Recipe(
         "generated",
+        grouping=grouping,
         k=None,
         radius=draw(st.sampled_from(["mean", "own mean"])),
+        far=far,
+        weights=weights,
         diff=draw(st.sampled_from([Diff(), Diff(), Diff("squared"), Diff("ramp")])),
         unknown=draw(st.sampled_from(["uniform", "skip", "expected"])),
     )
@@ -147,10 +151,17 @@ def sums_of(recipe, table, kernel, engine=None, rows_per_block=512, targets=None
     rows = np.arange(table.n_rows) if targets is None else np.sort(targets)
     engine = engine or InLine()
     handle = kernel.load(table, recipe, pair_bytes, engine, keep=keep)
-    radii = find_radii(recipe, table, rows, kernel, handle, engine) if recipe.radius else None
+    radii = radii_of(recipe, table, rows, kernel, handle, engine)
     sums = Sums.zeros(recipe, table)
     sweep(sums, make_plan(table, handle.in_order(rows), rows_per_block).blocks, kernel, handle, engine, radii)
     return sums
+
+
+def radii_of(recipe, table, rows, kernel, handle, engine):
+    if not recipe.radius:
+        return None
+    find = find_sigmoid if isinstance(recipe.weights, SigmoidWeights) else find_radii
+    return find(recipe, table, rows, kernel, handle, engine)
 
 
 def keeps(recipe, table):

@@ -12,7 +12,8 @@ from nearhit import recipes
 from nearhit.engines import InLine, Threads
 from nearhit.kernels.native import NativeKernel, instruction_sets
 from nearhit.kernels.reference import ReferenceKernel
-from nearhit.sweep import find_radii
+from nearhit.recipes import SigmoidWeights
+from nearhit.sweep import find_radii, make_plan
 
 pytestmark = [pytest.mark.sanitize, pytest.mark.filterwarnings("ignore:column .* has no known value")]
 REFERENCE = ReferenceKernel()
@@ -28,6 +29,29 @@ def test_every_kernel_agrees_with_the_reference(made, recipe):
         assert_same_sums(sums_of(recipe, table, kernel), expected)
         if keeps(recipe, table):
             assert_same_sums(sums_of(recipe, table, kernel, keep=True), expected)
+
+
+@given(data(classes=False), radius_recipes("hits and misses"))
+def test_every_kernel_agrees_with_the_reference_on_numbers(made, recipe):
+    table = made.table()
+    expected = sums_of(recipe, table, REFERENCE)
+    for kernel in KERNELS:
+        assert_same_sums(sums_of(recipe, table, kernel), expected)
+        if keeps(recipe, table):
+            assert_same_sums(sums_of(recipe, table, kernel, keep=True), expected)
+
+
+@given(data(), radius_recipes())
+def test_every_kernel_finds_the_same_distances(made, recipe):
+    table = made.table()
+
+    def distances(kernel):
+        handle = kernel.load(table, recipe, 10**7, InLine())
+        return [kernel.distances(handle, block).tolist() for block in make_plan(table, np.arange(table.n_rows), 50).blocks]
+
+    expected = distances(REFERENCE)
+    for kernel in KERNELS:
+        assert distances(kernel) == expected
 
 
 @given(data(), radius_recipes())
@@ -150,40 +174,83 @@ def test_nearest_among_kept_distances_on_generated_tables(made, k):
 # --------------------------------------------------------------------------------------------- the formulas in floats
 
 
-def plain_surf(X, y, nominal, own_mean):
+def plain_weights(X, y, nominal, recipe):
+    """SPEC section 3, with floats and loops; y of classes, or of floats."""
     span = np.where(nominal, 1, np.ptp(X, axis=0))
     d = np.abs(X[:, None] - X[None]) / span
     d = np.where(nominal, d > 0, d)
     D, n = d.sum(axis=2), len(X)
     off = ~np.eye(n, dtype=bool)
-    W, prior = np.zeros(X.shape[1]), {c: np.mean(y == c) for c in np.unique(y)}
+    W = np.zeros(X.shape[1])
     for i in range(n):
-        own = D[i, off[i]]
-        radius = own.mean() - own.std() / 2 if own_mean else D[off].mean()
-        near = off[i] & (D[i] < radius)
-        present = {c: near & (y == c) for c in prior if (near & (y == c)).any()}
-        others = sum(prior[c] for c in present if c != y[i])
-        for c, rows in present.items():
-            W += d[i, rows].mean(axis=0) * (-1 if c == y[i] else prior[c] / others)
+        own = D[i, off[i]] if recipe.radius == "own mean" else D[off]
+        T, sigma = own.mean(), own.std()
+        slack = sigma / 2 if recipe.radius == "own mean" else 0
+        if isinstance(recipe.weights, SigmoidWeights):
+            z = 4 * (T - D[i]) / sigma
+            W += mean_miss_less_mean_hit(d[i] * (2 / (1 + np.exp(-z)) - 1)[:, None], off[i], y, i)
+            continue
+        W += mean_miss_less_mean_hit(d[i], off[i] & (D[i] < T - slack), y, i)
+        if recipe.far:
+            W -= mean_miss_less_mean_hit(d[i], off[i] & (D[i] > T + slack), y, i)
     return W / n
 
 
-@pytest.mark.parametrize("own_mean", [False, True])
-@pytest.mark.parametrize("seed", range(4))
-def test_the_reference_equals_the_plain_formula(own_mean, seed):
+def mean_miss_less_mean_hit(diffs, there, y, i):
+    total = np.zeros(diffs.shape[1])
+    if y.dtype.kind == "f":
+        hit = np.abs(y - y[i]) < y.std()
+        for rows, sign in ((there & hit, -1), (there & ~hit, 1)):
+            total += sign * diffs[rows].mean(axis=0) if rows.any() else 0
+        return total
+    prior = {c: np.mean(y == c) for c in np.unique(y)}
+    present = {c: there & (y == c) for c in prior if (there & (y == c)).any()}
+    others = sum(prior[c] for c in present if c != y[i])
+    for c, rows in present.items():
+        total += diffs[rows].mean(axis=0) * (-1 if c == y[i] else prior[c] / others)
+    return total
+
+
+FAMILY = [
+    recipes.SURF,
+    recipes.SURF_STAR,
+    recipes.MULTISURF,
+    recipes.MULTISURF_STAR,
+    recipes.SWRF_STAR,
+    recipes.MULTI_SWRF_STAR,
+]
+each_member = pytest.mark.parametrize("recipe", FAMILY, ids=lambda recipe: recipe.name)
+
+
+@each_member
+@pytest.mark.parametrize("numeric_target", [False, True], ids=["classes", "numbers"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_reference_equals_the_plain_formula(recipe, numeric_target, seed):
     rng = np.random.default_rng(seed)
     nominal = np.arange(9) >= 6
     X = rng.random((60, 9)) * rng.choice([1e-3, 1, 1e3], 9)
     X[:, nominal] = rng.integers(0, 3, (60, 3))
-    y = (rng.random(60) ** 2 * 4).astype(int)
-    recipe = recipes.MULTISURF if own_mean else recipes.SURF
+    y = rng.random(60) if numeric_target else (rng.random(60) ** 2 * 4).astype(int)
+    recipe = replace(recipe, grouping="hits and misses") if numeric_target else recipe
     made = Data(X[:, :6], X[:, 6:].astype(int), None, y, None)
-    expected = plain_surf(X, y, nominal, own_mean)
+    expected = plain_weights(X, y, nominal, recipe)
     for kernel in (REFERENCE, KERNELS[0]):
         assert weights_of(recipe, made.table(), kernel) == pytest.approx(expected, rel=0, abs=1e-9)
 
 
-@pytest.mark.parametrize("recipe", [recipes.SURF, recipes.MULTISURF], ids=lambda recipe: recipe.name)
+@each_kernel
+@pytest.mark.parametrize("far", [False, True])
+def test_rows_in_panels_by_place(kernel, far):
+    """From 4,096 rows on a few columns decide where a row stands, and searches begin with the panels that are near."""
+    rng = np.random.default_rng(4)
+    X = np.concatenate([rng.random((3000, 3)), rng.normal(0.2, 0.01, (1200, 3))])
+    made = Data(X, np.zeros((4200, 0), int), None, rng.integers(0, 2, 4200), None).table()
+    recipe = replace(recipes.MULTISURF, far=far)
+    targets = rng.choice(4200, 6, replace=False)
+    assert_same_sums(sums_of(recipe, made, kernel, targets=targets), sums_of(recipe, made, REFERENCE, targets=targets))
+
+
+@each_member
 def test_whole_weights_are_copies(recipe):
     rng = np.random.default_rng(9)
     X, y, copies = rng.random((40, 3)).round(1), rng.integers(0, 2, 40), rng.integers(0, 4, 40).astype(float)
@@ -196,8 +263,13 @@ def test_whole_weights_are_copies(recipe):
 
 @pytest.mark.parametrize(
     "recipe, p1, p2",
-    [(recipes.SURF, 0.06157283, 0.06155927), (recipes.MULTISURF, 0.08807613, 0.08845469)],
-    ids=["SURF", "MultiSURF"],
+    [
+        (recipes.SURF, 0.06157283, 0.06155927),
+        (recipes.SURF_STAR, 0.12792470, 0.12864101),
+        (recipes.MULTISURF, 0.08807613, 0.08845469),
+        (recipes.MULTISURF_STAR, 0.17344628, 0.17498272),
+    ],
+    ids=lambda value: getattr(value, "name", ""),
 )
 def test_published_weights(shared, recipe, p1, p2):
     """Printed in scikit-rebate's documentation for its demo genotypes; two classes, so priors play no part."""

@@ -15,10 +15,21 @@ from nearhit.grid import Coder
 from nearhit.intake import Columns
 from nearhit.kernels.native import bytes_for_one_row
 from nearhit.progress import progress
-from nearhit.recipes import Recipe
+from nearhit.recipes import Recipe, SigmoidWeights
 from nearhit.score import add_by_size, score
 from nearhit.settings import choose_kernel, get_config
-from nearhit.sweep import NEVER, Sums, bytes_of_sums, find_radii, hit_group, make_plan, n_groups, sweep
+from nearhit.sweep import (
+    NEVER,
+    Sigmoid,
+    Sums,
+    bytes_of_sums,
+    find_radii,
+    find_sigmoid,
+    hit_group,
+    make_plan,
+    n_groups,
+    sweep,
+)
 from nearhit.table import Classes, Table, make_target
 from nearhit.thread_limits import count_threads
 
@@ -36,6 +47,8 @@ LARGEST_SUMS = 4 * 2**30
 #: the share of the bound on pair storage that kept distances may take
 MOST_TO_KEEP = 0.75
 ROWS_OF_A_BATCH = 48
+#: where each row of the table has a weight for each target: distance, weight, group and what NumPy needs in between
+BYTES_OF_A_WEIGHED_PAIR = 64
 
 
 @dataclass(frozen=True)
@@ -70,7 +83,7 @@ class Ready:
     kernel: Any
     handle: Any
     threads: int
-    radii: npt.NDArray[np.int64] | None
+    radii: npt.NDArray[np.int64] | Sigmoid | None
     seconds_per_row: float
 
 
@@ -84,7 +97,8 @@ def get_ready(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], options:
     threads, pair_bytes = _share_pair_memory(table, threads, keeps)
     engine = choose_engine(threads, threads)
     handle = kernel.load(table, recipe, pair_bytes, engine, keep=keeps > 0)
-    radii = find_radii(recipe, table, rows, kernel, handle, engine) if recipe.radius else None
+    find = find_sigmoid if isinstance(recipe.weights, SigmoidWeights) else find_radii
+    radii = find(recipe, table, rows, kernel, handle, engine) if recipe.radius else None
     return Ready(kernel, handle, threads, radii, seconds)
 
 
@@ -99,7 +113,10 @@ def fit_recipe(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | Non
         first = make_plan(table, waiting, _rows_in_time(seconds, ROWS_OF_A_BATCH)).blocks[0]
         seconds = _time(lambda: sweep(sums, [first], kernel, handle, InLine(), radii)) / len(first)
         waiting = waiting[~np.isin(waiting, first)]
-    plan = make_plan(table, waiting, _rows_per_block(seconds, len(waiting), threads))
+    size = _rows_per_block(seconds, len(waiting), threads)
+    if isinstance(radii, Sigmoid):
+        size = max(1, min(size, get_config()["pair_memory"] // threads // (BYTES_OF_A_WEIGHED_PAIR * table.n_rows)))
+    plan = make_plan(table, waiting, size)
     with progress(options.title, len(plan.blocks), seconds * len(rows) / threads, options.verbose) as report:
         sweep(sums, plan.blocks, kernel, handle, choose_engine(threads, len(plan.blocks), report), radii)
     weight_of_targets = table.units_of(rows)
@@ -168,11 +185,12 @@ def _share_pair_memory(table: Table, threads: int, keeps: int) -> tuple[int, int
 
 def _fewest(sums: Sums, recipe: Recipe) -> int:
     """The smallest neighbourhood that counts in the score."""
-    counts = sums.fewest != NEVER
+    near = sums.fewest[:, : sums.fewest.shape[1] // (2 if recipe.far else 1)]
+    counts = near != NEVER
     if not recipe.hits:
         for c in range(len(counts)):
             counts[c, hit_group(recipe, c)] = False
-    return int(sums.fewest[counts].min())
+    return int(near[counts].min())
 
 
 def _what_ran(kernel: Any, threads: int) -> str:

@@ -59,7 +59,15 @@ class DistanceWeights:
     power: Literal[1, 2] = 1
 
 
-Weights = EqualWeights | RankWeights | DistanceWeights
+@dataclass(frozen=True)
+class SigmoidWeights:
+    """A row at distance D weighs 2 / (1 + e^-z) - 1, z = 4 (T - D) / sigma: near rows count, far ones count against it.
+
+    T and sigma are the mean and the standard deviation of the distances that the radius of the recipe is about.
+    """
+
+
+Weights = EqualWeights | RankWeights | DistanceWeights | SigmoidWeights
 
 
 @dataclass(frozen=True)
@@ -80,7 +88,11 @@ class Recipe:
     radius
         Instead of the k nearest, all rows that are nearer than the mean distance of all pairs (SURF), or than the
         target's own mean less half a standard deviation (MultiSURF). Each class that has rows there speaks with their
-        mean, the misses of class C by P(C) among the classes present.
+        mean, the misses of class C by P(C) among the classes present. With a numeric target (grouping "hits and
+        misses") a pair is a hit whose targets differ by less than one standard deviation.
+    far
+        The rows beyond the radius, or beyond the own mean and half a standard deviation, count as well, with the
+        opposite sign (SURF*, MultiSURF*).
     """
 
     name: str
@@ -94,10 +106,13 @@ class Recipe:
     miss: Miss = "prior over others"
     hits: bool = True
     radius: Radius | None = None
+    far: bool = False
 
     def __post_init__(self) -> None:
         if self.radius:
             self._check_radius()
+        elif self.far or isinstance(self.weights, SigmoidWeights):
+            raise ValueError(f"{self.name}: far={self.far} and {self.weights} are about a radius, and there is none.")
         if self.k is not None and self.k < 1:
             raise ValueError(f'n_neighbors must be an integer of at least 1 or "all"; got {self.k}.')
         if self.grouping == "everyone" and not self.hits:
@@ -106,10 +121,11 @@ class Recipe:
             )
 
     def _check_radius(self) -> None:
-        if self.k is not None or not isinstance(self.weights, EqualWeights) or self.grouping != "each class":
+        alike = isinstance(self.weights, EqualWeights) or (isinstance(self.weights, SigmoidWeights) and not self.far)
+        if self.k is not None or not alike or self.grouping == "everyone":
             raise ValueError(
-                f'{self.name}: radius "{self.radius}" takes all rows of each class within it, alike: not with '
-                f"k={self.k}, {self.weights} or grouping '{self.grouping}'."
+                f'{self.name}: radius "{self.radius}" takes all rows within it, alike or by a sigmoid of their distance: '
+                f"not with k={self.k}, {self.weights}, far={self.far} or grouping '{self.grouping}'."
             )
         if self.metric != "manhattan":
             raise ValueError(
@@ -120,7 +136,12 @@ class Recipe:
 
 RELIEFF = Recipe("ReliefF")
 SURF = Recipe("SURF", k=None, radius="mean")
+SURF_STAR = replace(SURF, name="SURF*", far=True)
 MULTISURF = Recipe("MultiSURF", k=None, radius="own mean")
+MULTISURF_STAR = replace(MULTISURF, name="MultiSURF*", far=True)
+#: Stokes and Visweswaran 2012: all rows, by a sigmoid of their distance
+SWRF_STAR = replace(SURF, name="SWRF*", weights=SigmoidWeights())
+MULTI_SWRF_STAR = replace(MULTISURF, name="MultiSWRF*", weights=SigmoidWeights())
 RRELIEFF = Recipe("RReliefF", grouping="everyone", k=70, weights=RankWeights(20.0))
 
 #: Kira and Rendell 1992: nearest hit, nearest miss, squared diff. Two classes.

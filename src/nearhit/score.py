@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from nearhit.diffs import one_as_code
 from nearhit.recipes import Recipe
-from nearhit.sweep import Sums, counts_places, fraction_bits, hit_group, n_groups, places
+from nearhit.sweep import Sums, counts_places, fraction_bits, hit_group, n_near_groups, n_parts, places
 from nearhit.table import Classes, Table
 
 FloatArray = npt.NDArray[np.float64]
@@ -22,7 +22,7 @@ FloatArray = npt.NDArray[np.float64]
 
 def score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: float) -> FloatArray:
     """The weights of all features, in the order of the input."""
-    finish = class_score if isinstance(table.targets[0], Classes) else numeric_score
+    finish = class_score if n_parts(recipe, table) == 1 else numeric_score
     weights = finish(sums, recipe, table, weight_of_targets) * units_of_one_diff(recipe, table)
     if table.unit == 1:
         # Means of diffs in [0, 1]; sums rounded to the fixed-point grid may overshoot by its last digit.
@@ -31,30 +31,35 @@ def score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: float) ->
 
 
 def class_score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: float) -> FloatArray:
-    """Sum over target classes c and groups g of coefficient(c, g) * mean diff(c, g)."""
+    """Sum over target classes c and groups g of coefficient(c, g) * mean diff(c, g); of far groups with the opposite sign."""
     is_hit = hits_among_groups(recipe, table)
     per_place = class_coefficients(recipe, table, is_hit)
     per_place = per_place / neighbourhood_sizes(recipe, table, is_hit) / weight_of_targets
     factor = 2.0 ** -fraction_bits(recipe, table)
-    diffs = sums.diffs[:, :, 0].scaled(factor) * per_place[:, :, None]
-    known = None if sums.known is None else sums.known[:, :, 0].scaled(factor) * per_place[:, :, None]
 
-    def part(which):
-        total = add_by_size(diffs[which])
-        if known is None:
-            return total
-        # Rule C: the mean over the known pairs stands for the mean over all of them.
-        known_share = add_by_size(known[which])
-        everything = add_by_size((sums.weight[:, :, 0].scaled(factor) * per_place)[which])
-        return np.divide(total * everything, known_share, out=np.zeros_like(total), where=known_share > 0)
+    def misses_less_hits(side: slice) -> FloatArray:
+        diffs = sums.diffs[:, side, 0].scaled(factor) * per_place[:, :, None]
+        known = None if sums.known is None else sums.known[:, side, 0].scaled(factor) * per_place[:, :, None]
 
-    hits = part(is_hit) if recipe.hits else 0.0
-    return part(~is_hit) - hits
+        def part(which):
+            total = add_by_size(diffs[which])
+            if known is None:
+                return total
+            # Rule C: the mean over the known pairs stands for the mean over all of them.
+            known_share = add_by_size(known[which])
+            everything = add_by_size((sums.weight[:, side, 0].scaled(factor) * per_place)[which])
+            return np.divide(total * everything, known_share, out=np.zeros_like(total), where=known_share > 0)
+
+        return part(~is_hit) - (part(is_hit) if recipe.hits else 0.0)
+
+    near = is_hit.shape[1]
+    weights = misses_less_hits(slice(0, near))
+    return weights - misses_less_hits(slice(near, None)) if recipe.far else weights
 
 
 def hits_among_groups(recipe: Recipe, table: Table) -> npt.NDArray[np.bool_]:
-    """Which group holds the hits, by class of the target row."""
-    return _hits_among_groups(recipe, *n_groups(recipe, table))
+    """Which near group holds the hits, by class of the target row."""
+    return _hits_among_groups(recipe, *n_near_groups(recipe, table))
 
 
 @lru_cache(maxsize=16)  # a tree asks for the same one in each of its nodes

@@ -8,14 +8,15 @@ because priors, missing-value rule C, RReliefF and later the m-estimate and perm
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import expit
 
-from nearhit.recipes import EqualWeights, RankWeights, Recipe
+from nearhit.recipes import EqualWeights, RankWeights, Recipe, SigmoidWeights
 from nearhit.table import Classes, Table
 
 LIMB_BITS = 32
@@ -90,8 +91,7 @@ class Sums:
     @staticmethod
     def zeros(recipe: Recipe, table: Table) -> Sums:
         classes_and_groups = n_groups(recipe, table)
-        parts = 1 if isinstance(table.targets[0], Classes) else 2
-        shape = (*classes_and_groups, parts, table.n_features)
+        shape = (*classes_and_groups, n_parts(recipe, table), table.n_features)
         known = Wide.zeros(*shape) if recipe.unknown == "skip" else None
         never = np.full(classes_and_groups, NEVER)
         return Sums(Wide.zeros(*shape), known, Wide.zeros(*shape[:-1]), never)
@@ -163,30 +163,48 @@ class Moments:
     squares: list[int]
 
 
+def measure_moments(
+    table: Table, rows: npt.NDArray[np.intp], kernel: Any, handle: Any, engine: Any
+) -> Iterator[tuple[npt.NDArray[np.intp], Moments]]:
+    """The moments of the distances of some rows, block by block: one sweep."""
+    blocks = make_plan(table, rows, ROWS_TO_MEASURE).blocks
+    yield from zip(blocks, engine.map(lambda block: kernel.moments(handle, block), blocks), strict=True)
+
+
+def all_pairs(table: Table, kernel: Any, handle: Any, engine: Any, squares: bool = False) -> tuple[int, int, int]:
+    """How many pairs of rows there are, in units of weight, the sum of their distances, and that of the squares."""
+    pairs = together = second = 0
+    for block, m in measure_moments(table, np.arange(table.n_rows), kernel, handle, engine):
+        units = table.units()[block].tolist()
+        pairs += sum(n * w for n, w in zip(m.counts, units, strict=True))
+        together += sum(s * w for s, w in zip(m.sums, units, strict=True))
+        second += sum(s * w for s, w in zip(m.squares, units, strict=True)) if squares else 0
+    return pairs, together, second
+
+
 def find_radii(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], kernel: Any, handle: Any, engine: Any) -> IntArray:
-    """For each of the rows, the largest distance that is within its radius, -1 if none is: one sweep, no rounding."""
-    radii = np.full(table.n_rows, -1)
-    everyone = rows if recipe.radius == "own mean" else np.arange(table.n_rows)
-    blocks = make_plan(table, everyone, ROWS_TO_MEASURE).blocks
-    together, pairs = 0, 0
-    for block, m in zip(blocks, engine.map(lambda block: kernel.moments(handle, block), blocks), strict=True):
-        if recipe.radius == "own mean":
-            radii[block] = [_within_own_mean(*row) for row in zip(m.counts, m.sums, m.squares, strict=True)]
-        else:
-            units = table.units()[block].tolist()
-            together += sum(s * w for s, w in zip(m.sums, units, strict=True))
-            pairs += sum(n * w for n, w in zip(m.counts, units, strict=True))
-    if recipe.radius == "mean":
-        radii[rows] = max(together - 1, -1) // pairs  # the largest D with D < together / pairs
+    """For each row that is asked for, the largest distance within its radius (-1 if none is) and the largest not beyond.
+
+    Near is what does not exceed the first, far what exceeds the second. One sweep, no rounding.
+    """
+    radii = np.full((table.n_rows, 2), -1)
+    if recipe.radius == "own mean":
+        for block, m in measure_moments(table, rows, kernel, handle, engine):
+            radii[block] = [_around_own_mean(*row) for row in zip(m.counts, m.sums, m.squares, strict=True)]
+    else:
+        pairs, together, _ = all_pairs(table, kernel, handle, engine)
+        radii[rows] = max(together - 1, -1) // pairs, together // pairs  # the largest D < T, the largest D <= T
     return radii
 
 
-def _within_own_mean(n: int, total: int, squares: int) -> int:
-    """The largest D with D < T - sigma / 2, T = total / n, sigma^2 = squares / n - T^2.
+def _around_own_mean(n: int, total: int, squares: int) -> tuple[int, int]:
+    """The largest D with D < T - sigma / 2, and with D <= T + sigma / 2; T = total / n, sigma^2 = squares / n - T^2.
 
-    That is 2 (total - n D) > root of (n * squares - total^2), and whole numbers exceed a root that exceed its floor.
+    That is 2 (total - n D) > root of (n * squares - total^2), and whole numbers exceed a root that exceed its floor;
+    and 2 (n D - total) <= that root, which holds for whole numbers up to its floor.
     """
-    return max((2 * total - math.isqrt(n * squares - total * total) - 1) // (2 * n), -1)
+    root = math.isqrt(n * squares - total * total)
+    return max((2 * total - root - 1) // (2 * n), -1), (2 * total + root) // (2 * n)
 
 
 def rows_met(table: Table, rows: npt.NDArray[np.intp]) -> list[int]:
@@ -195,16 +213,71 @@ def rows_met(table: Table, rows: npt.NDArray[np.intp]) -> list[int]:
     return (table.all_units - np.minimum(units[rows], table.one)).tolist()
 
 
+@dataclass(frozen=True, eq=False)
+class Sigmoid:
+    """The mean and the standard deviation of distances for each target row, around which a sigmoid weighs them."""
+
+    centre: npt.NDArray[np.float64]
+    spread: npt.NDArray[np.float64]
+
+    def weigh(self, recipe: Recipe, table: Table, block: npt.NDArray[np.intp], distances: IntArray) -> npt.NDArray[np.float64]:
+        """What each row weighs for each target of a block, of one class: a mean over each group, misses by their priors.
+
+        scipy's expit, not NumPy's exp: that depends on the instruction set in the last bit.
+        """
+        spread = self.spread[block][:, None]
+        steepness = np.divide(4.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        weights = 2 * expit((self.centre[block][:, None] - distances) * steepness) - 1
+        copies = np.tile(table.units(), (len(block), 1))
+        copies[np.arange(len(block)), block] = np.maximum(copies[np.arange(len(block)), block] - table.one, 0)
+        target = table.targets[0]
+        if isinstance(target, Classes):
+            groups = np.tile(target.codes, (len(block), 1))
+            own, prior = int(target.codes[block[0]]), target.weight.astype(float)
+            share = prior / max(target.weight.sum() - target.weight[own], 1)
+            share[own] = 1.0
+        else:
+            apart = np.abs(target.codes[block].astype(np.int64)[:, None] - target.codes.astype(np.int64))
+            groups, share = (apart > largest_diff_of_hits(recipe, table)).astype(np.int32), np.ones(2)
+        for g in range(len(share)):
+            there = np.where(groups == g, copies, 0).sum(axis=1, keepdims=True)
+            weights = np.where(groups == g, weights * (share[g] / np.maximum(there, 1)), weights)
+        return weights
+
+
+def find_sigmoid(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], kernel: Any, handle: Any, engine: Any) -> Sigmoid:
+    """Mean and standard deviation of the distances of all pairs, or of each row's own: one sweep, rounded at the end."""
+    centre, spread = np.zeros(table.n_rows), np.zeros(table.n_rows)
+    if recipe.radius == "own mean":
+        for block, m in measure_moments(table, rows, kernel, handle, engine):
+            own = [_mean_and_deviation(*row) for row in zip(m.counts, m.sums, m.squares, strict=True)]
+            centre[block], spread[block] = np.array(own).T
+    else:
+        centre[:], spread[:] = _mean_and_deviation(*all_pairs(table, kernel, handle, engine, squares=True))
+    return Sigmoid(centre, spread)
+
+
+def _mean_and_deviation(n: int, total: int, squares: int) -> tuple[float, float]:
+    return total / n, math.sqrt(n * squares - total * total) / n
+
+
 def sweep(
     sums: Sums,
     blocks: Iterable[npt.NDArray[np.intp]],
     kernel: Any,
     handle: Any,
     engine: Any,
-    radii: IntArray | None = None,
+    radii: IntArray | Sigmoid | None = None,
 ) -> None:
     """Run a loaded table and its recipe over blocks of target rows, and add up; `radii` by row, if the recipe has any."""
-    for block in engine.map(lambda rows: kernel.run(handle, rows, None if radii is None else radii[rows]), blocks):
+
+    def run(rows: npt.NDArray[np.intp]) -> BlockSums:
+        if isinstance(radii, Sigmoid):
+            weights = radii.weigh(handle.recipe, handle.table, rows, kernel.distances(handle, rows))
+            return kernel.run_given(handle, rows, weights)
+        return kernel.run(handle, rows, None if radii is None else radii[rows])
+
+    for block in engine.map(run, blocks):
         sums.add(block)
 
 
@@ -212,10 +285,34 @@ def sweep(
 
 
 def n_groups(recipe: Recipe, table: Table) -> tuple[int, int]:
-    """How many classes of target rows and how many groups of neighbours the sums keep apart."""
+    """How many classes of target rows and how many groups of neighbours the sums keep apart: far ones after near ones."""
+    n_classes, groups = n_near_groups(recipe, table)
+    return n_classes, groups * 2 if recipe.far else groups
+
+
+def n_near_groups(recipe: Recipe, table: Table) -> tuple[int, int]:
+    """The same without the far groups."""
     target = table.targets[0]
     n_classes = target.n_classes if isinstance(target, Classes) else 1
     return n_classes, {"each class": n_classes, "hits and misses": 2, "everyone": 1}[recipe.grouping]
+
+
+def n_parts(recipe: Recipe, table: Table) -> int:
+    """1, or 2 where sums of weight * diff of the targets * diff are kept beside them (RReliefF)."""
+    return 1 if isinstance(table.targets[0], Classes) or recipe.radius else 2
+
+
+def largest_diff_of_hits(recipe: Recipe, table: Table) -> int:
+    """With a radius and a numeric target, how far the targets of a hit may be apart: less than a standard deviation.
+
+    In codes, and without rounding: d^2 W^2 < W sum(w c^2) - (sum w c)^2. -1 where hits are those of the own class.
+    """
+    target = table.targets[0]
+    if isinstance(target, Classes) or not recipe.radius:
+        return -1
+    codes, units = target.codes.astype(object), table.units().astype(object)
+    together, first, second = int(units.sum()), int((units * codes).sum()), int((units * codes * codes).sum())
+    return math.isqrt(max(together * second - first * first - 1, 0)) // together
 
 
 def hit_group(recipe: Recipe, target_class: int) -> int:

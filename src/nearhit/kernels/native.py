@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearhit.diffs import diff_code, divide_rounded, expected_uniform_code, ramp_codes, ramp_width, square_shift
-from nearhit.recipes import DistanceWeights, RankWeights, Recipe
+from nearhit.recipes import DistanceWeights, RankWeights, Recipe, SigmoidWeights
 from nearhit.sweep import (
     BlockSums,
     IntArray,
@@ -27,7 +27,9 @@ from nearhit.sweep import (
     counts_places,
     fraction_bits,
     frequencies,
+    largest_diff_of_hits,
     n_groups,
+    n_parts,
     places,
     rank_weights,
     rows_met,
@@ -113,6 +115,12 @@ class NativeKernel:
     def moments(self, handle: Handle, block: npt.NDArray[np.intp]) -> Moments:
         return handle.moments(block)
 
+    def run_given(self, handle: Handle, block: npt.NDArray[np.intp], weights: npt.NDArray[np.float64]) -> BlockSums:
+        return handle.run_given(block, weights)
+
+    def distances(self, handle: Handle, block: npt.NDArray[np.intp]) -> IntArray:
+        return handle.distances(block)
+
     def neighbours(self, handle: Handle, block: npt.NDArray[np.intp], radii: IntArray | None = None) -> Neighbours:
         return handle.neighbours(block, radii)
 
@@ -139,12 +147,26 @@ class Handle:
 
     def run(self, block: npt.NDArray[np.intp], radii: IntArray | None = None) -> BlockSums:
         """The sums of a block of target rows of one class; of those within `radii`, if the recipe has any."""
-        target = self.table.targets[0]
         c = self._class_of(block)
-        groups = n_groups(self.recipe, self.table)[1]
-        parts = 1 if isinstance(target, Classes) else 2
         rows = block.astype(np.int64, copy=False)
         found = self.loaded.run(rows, radii, self.batch, self.candidates, self.neighbours_waiting, self.toward(c))
+        return self._sums(c, found)
+
+    def run_given(self, block: npt.NDArray[np.intp], weights: npt.NDArray[np.float64]) -> BlockSums:
+        """The sums of a block of target rows of one class over all rows, each with a weight that is given."""
+        rows = block.astype(np.int64, copy=False)
+        found = self.loaded.run_given(rows, weights, self.batch, self.candidates, self.neighbours_waiting)
+        return self._sums(self._class_of(block), found)
+
+    def distances(self, block: npt.NDArray[np.intp]) -> IntArray:
+        """The distances of some rows of one class to all rows."""
+        c = self._class_of(block)
+        in_full = self.toward(c, True) if is_filtered(self.table, self.recipe) else None
+        rows = block.astype(np.int64, copy=False)
+        return self.loaded.distances(rows, self.batch, self.toward(c), in_full).reshape(len(block), self.table.n_rows)
+
+    def _sums(self, c: int, found: Any) -> BlockSums:
+        groups, parts = n_groups(self.recipe, self.table)[1], n_parts(self.recipe, self.table)
         diffs_high, diffs, known_high, known, weight_high, weight, fewest = found
 
         def wide(high: IntArray, low: IntArray, *shape: int) -> Wide:
@@ -268,7 +290,10 @@ def _recipe_arguments(table: Table, recipe: Recipe) -> dict[str, Any]:
         "rule": RULES[recipe.unknown],
         "euclidean": recipe.metric == "euclidean",
         "square_shift": square_shift(table.n_features),
-        "radius": recipe.radius is not None,
+        "radius": recipe.radius is not None and not isinstance(recipe.weights, SigmoidWeights),
+        "far": recipe.far,
+        "measures": recipe.radius is not None,
+        "largest_diff_of_hits": largest_diff_of_hits(recipe, table),
         "ties_first": recipe.ties == "first",
         "counts_places": counts_places(recipe, table),
         "whole_weights": table.weights is None or table.weights.are_whole,

@@ -23,7 +23,9 @@ from nearhit.sweep import (
     fraction_bits,
     frequencies,
     group_of_class,
+    largest_diff_of_hits,
     n_groups,
+    n_parts,
     places,
     rank_weights,
     rows_met,
@@ -49,6 +51,12 @@ class ReferenceKernel:
     def moments(self, handle: Handle, block: npt.NDArray[np.intp]) -> Moments:
         return moments_of_rows(handle, block)
 
+    def distances(self, handle: Handle, block: npt.NDArray[np.intp]) -> npt.NDArray[np.int64]:
+        return np.array([handle.distances(handle.diffs_from(i)) for i in block])
+
+    def run_given(self, handle: Handle, block: npt.NDArray[np.intp], weights: npt.NDArray[np.float64]) -> BlockSums:
+        return sums_given(handle, block, weights)
+
     def neighbours(
         self, handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[np.int64] | None = None
     ) -> Neighbours:
@@ -63,7 +71,7 @@ class ReferenceKernel:
 def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
     """The sums of a block of target rows, all of one class."""
     groups = n_groups(handle.recipe, handle.table)[1]
-    parts = 1 if handle.is_classes else 2
+    parts = n_parts(handle.recipe, handle.table)
     a = handle.table.n_features
     diffs = np.zeros((groups, parts, a), object)
     known = np.zeros((groups, parts, a), object)
@@ -103,30 +111,64 @@ def moments_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> Moments:
 
 
 def sums_within(handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[np.int64]) -> BlockSums:
-    """The sums of a block of target rows over all rows within their radius, a mean for each class that has any."""
+    """The sums of a block of target rows over all rows within their radius, a mean for each group that has any.
+
+    With ``far`` the rows beyond the outer radius as well, in groups of their own.
+    """
     groups, a = n_groups(handle.recipe, handle.table)[1], handle.table.n_features
     diffs, known, weight = (np.zeros((groups, 1, *shape), object) for shape in ((a,), (a,), ()))
     fewest = np.full(groups, np.iinfo(np.int64).max)
-    for i, radius in zip(block, radii, strict=True):
+    for i, (radius, outer) in zip(block, radii, strict=True):
         diff = handle.diffs_from(i)
         distance = handle.distances(diff)
         is_known = handle.is_known & handle.is_known[i]
         if handle.recipe.unknown == "skip":
             diff = diff * is_known
-        copies = np.array([handle.copies_met(i, j) if distance[j] <= radius else 0 for j in range(handle.table.n_rows)])
-        here = [int(copies[handle.class_of == g].sum()) for g in range(groups)]
-        for g, share in enumerate(shares_of_present(handle, handle.class_of[i], here)):
-            members = np.flatnonzero(handle.class_of == g)
-            fewest[g] = min(fewest[g], here[g])
-            if not here[g]:
-                continue
-            factor = share / here[g] * 2.0**handle.bits
-            times = int(handle.units[i])
-            total = (copies[members, None] * diff[members]).sum(axis=0)
-            diffs[g, 0] += times * np.rint(total * (factor * 2.0**-31)).astype(np.int64).astype(object)
-            found = (copies[members, None] * is_known[members]).sum(axis=0)
-            known[g, 0] += times * np.rint(found * factor).astype(np.int64).astype(object)
-            weight[g, 0] += times * round(here[g] * factor)
+        copies = np.array([handle.copies_met(i, j) for j in range(handle.table.n_rows)])
+        group_of = np.array([handle.group_of_pair(i, j) for j in range(handle.table.n_rows)])
+        for first_group, here in enumerate([distance <= radius, distance > outer][: 1 + handle.recipe.far]):
+            first_group *= groups // (1 + handle.recipe.far)
+            counts = [int(copies[here & (group_of == g)].sum()) for g in range(groups // (1 + handle.recipe.far))]
+            for g, share in enumerate(shares_of_present(handle, handle.class_of[i], counts)):
+                members = np.flatnonzero(here & (group_of == g))
+                fewest[first_group + g] = min(fewest[first_group + g], counts[g])
+                if not counts[g]:
+                    continue
+                factor = share / counts[g] * 2.0**handle.bits
+                times = int(handle.units[i])
+                total = (copies[members, None] * diff[members]).sum(axis=0)
+                diffs[first_group + g, 0] += times * np.rint(total * (factor * 2.0**-31)).astype(np.int64).astype(object)
+                found = (copies[members, None] * is_known[members]).sum(axis=0)
+                known[first_group + g, 0] += times * np.rint(found * factor).astype(np.int64).astype(object)
+                weight[first_group + g, 0] += times * round(counts[g] * factor)
+    skip = handle.recipe.unknown == "skip"
+    return BlockSums(int(handle.class_of[block[0]]), _wide(diffs), _wide(known) if skip else None, _wide(weight), fewest)
+
+
+def sums_given(handle: Handle, block: npt.NDArray[np.intp], weights: npt.NDArray[np.float64]) -> BlockSums:
+    """The sums of a block of target rows over all other rows, with a weight of each that is given, copies apart."""
+    groups, a = n_groups(handle.recipe, handle.table)[1], handle.table.n_features
+    diffs, known, weight = (np.zeros((groups, 1, *shape), object) for shape in ((a,), (a,), ()))
+    fewest = np.full(groups, np.iinfo(np.int64).max)
+    for i, weights_of_i in zip(block, weights, strict=True):
+        diff = handle.diffs_from(i)
+        is_known = handle.is_known & handle.is_known[i]
+        if handle.recipe.unknown == "skip":
+            diff = diff * is_known
+        met = np.array([handle.copies_met(i, j) for j in range(handle.table.n_rows)], object)
+        group_of = np.array([handle.group_of_pair(i, j) for j in range(handle.table.n_rows)])
+        copies = met
+        if handle.table.weights is not None and not handle.table.weights.are_whole:
+            weights_of_i, copies = weights_of_i * met.astype(float), np.ones_like(met)
+        times = int(handle.units[i]) * copies
+        fixed = np.rint(weights_of_i[:, None] * 2.0 ** (handle.bits - 31) * diff).astype(np.int64).astype(object)
+        ones = np.rint(weights_of_i * 2.0**handle.bits).astype(np.int64).astype(object)
+        for g in range(groups):
+            here = group_of == g
+            fewest[g] = min(fewest[g], int(met[here].sum()))
+            diffs[g, 0] += (times[here, None] * fixed[here]).sum(axis=0)
+            known[g, 0] += (times[here, None] * ones[here, None] * is_known[here]).sum(axis=0)
+            weight[g, 0] += (times[here] * ones[here]).sum()
     skip = handle.recipe.unknown == "skip"
     return BlockSums(int(handle.class_of[block[0]]), _wide(diffs), _wide(known) if skip else None, _wide(weight), fewest)
 
@@ -140,7 +182,7 @@ def list_neighbours(handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDAr
             if radii is None:
                 rows, weight, copies, _ = neighbours(handle, i, g, distance)
             else:
-                met = [j for j in handle.rows_of_group(i, g) if handle.copies_met(i, j) and distance[j] <= radii[at]]
+                met = [j for j in range(handle.table.n_rows) if handle.copies_met(i, j) and handle.is_in(g, i, j, distance[j], radii[at])]
                 rows, weight = np.array(met, np.int64), np.ones(len(met))
                 copies = np.array([handle.copies_met(i, j) for j in met], np.int64)
             found += [(i, g, j, c, w) for j, c, w in zip(rows, copies, weight, strict=True)]
@@ -151,7 +193,8 @@ def list_neighbours(handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDAr
 def shares_of_present(handle: Handle, own_class: int, here: list[int]) -> list[float]:
     """How much the mean of each class counts: the hits 1, the misses P(C) among the other classes that are present."""
     target = handle.table.targets[0]
-    assert isinstance(target, Classes)  # a recipe with a radius groups by class
+    if not isinstance(target, Classes):
+        return [float(there > 0) for there in here]  # hits and misses
     others = sum(int(p) for g, p in enumerate(target.weight) if here[g] and g != own_class)
     return [1.0 if g == own_class else int(p) / others if here[g] else 0.0 for g, p in enumerate(target.weight)]
 
@@ -232,6 +275,7 @@ class Handle:
         self.places = places(recipe, table)
         self.counts_places = counts_places(recipe, table)
         self.rank_weights = rank_weights(recipe, table)
+        self.largest_diff_of_hits = largest_diff_of_hits(recipe, table)
         self.expected_one = lru_cache(maxsize=None)(self._expected_one)
         self.expected_two = lru_cache(maxsize=None)(self._expected_two)
 
@@ -243,6 +287,20 @@ class Handle:
     def rows_of_group(self, i: int, group: int) -> list[int]:
         c = self.class_of[i]
         return [j for j, d in enumerate(self.class_of) if group_of_class(self.recipe, c, d) == group]
+
+    def group_of_pair(self, i: int, j: int) -> int:
+        """With a radius: the class of j, or whether numeric targets are near each other."""
+        target = self.table.targets[0]
+        if isinstance(target, Classes):
+            return int(self.class_of[j])
+        return int(abs(int(target.codes[i]) - int(target.codes[j])) > self.largest_diff_of_hits)
+
+    def is_in(self, group: int, i: int, j: int, distance: int, radii: npt.NDArray[np.int64]) -> bool:
+        """With a radius: whether row j is near, or far, and in that group."""
+        near_groups = n_groups(self.recipe, self.table)[1] // (1 + self.recipe.far)
+        if group % near_groups != self.group_of_pair(i, j):
+            return False
+        return distance > radii[1] if group >= near_groups else distance <= radii[0]
 
     def copies_met(self, i: int, j: int) -> int:
         """Weight w means w copies, of which the row itself is one."""
