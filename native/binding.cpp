@@ -131,6 +131,32 @@ public:
                               give(std::move(sums.fewest)));
     }
 
+    // The same rows' neighbours one after the other: target, group, row, copies, and the weight of one copy.
+    nb::tuple neighbours(In<int64_t, 1> rows, Maybe<int64_t, 1> radii, size_t batch, size_t candidates, size_t neighbours,
+                         Maybe<uint32_t, 1> toward) const {
+        Lists lists;
+        {
+            nb::gil_scoped_release unlocked;
+            lists = list_neighbours(*packed_, rows.data(), pointer(radii), rows.shape(0), {batch, candidates, neighbours},
+                                    pointer(toward));
+        }
+        return nb::make_tuple(give(std::move(lists.target)), give(std::move(lists.group)), give(std::move(lists.row)),
+                              give(std::move(lists.copies)), give(std::move(lists.weight)));
+    }
+
+    // The diffs of pairs of rows, as codes: those of one pair after those of the other.
+    nb::object diffs(In<int64_t, 1> rows, In<int64_t, 1> others) const {
+        const size_t n = packed_->t.n_features();
+        std::vector<uint32_t> codes(rows.shape(0) * n);
+        {
+            nb::gil_scoped_release unlocked;
+            for (size_t i = 0; i < rows.shape(0); ++i)
+                write_diffs(*packed_, static_cast<size_t>(rows.data()[i]), static_cast<size_t>(others.data()[i]), false,
+                            codes.data() + i * n);
+        }
+        return nb::cast(give(std::move(codes)));
+    }
+
 private:
     std::vector<Layer*> kept_layers() {
         if (packed_->full.parts.empty()) return {&packed_->coarse};
@@ -241,5 +267,8 @@ NB_MODULE(NEARHIT_MODULE(NEARHIT_ISA), m) {
         .def("moments", &Loaded::moments, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("toward").none(),
              nb::arg("toward_in_full").none())
         .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("radii").none(), nb::arg("batch"),
-             nb::arg("candidates"), nb::arg("neighbours"), nb::arg("toward").none(), nb::arg("last_stage") = static_cast<int>(Stage::sums));
+             nb::arg("candidates"), nb::arg("neighbours"), nb::arg("toward").none(), nb::arg("last_stage") = static_cast<int>(Stage::sums))
+        .def("neighbours", &Loaded::neighbours, nb::arg("rows").noconvert(), nb::arg("radii").none(), nb::arg("batch"),
+             nb::arg("candidates"), nb::arg("neighbours"), nb::arg("toward").none())
+        .def("diffs", &Loaded::diffs, nb::arg("rows").noconvert(), nb::arg("others").noconvert());
 }

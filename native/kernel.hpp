@@ -15,8 +15,15 @@ struct BlockSums {
     std::vector<int64_t> diffs_high, known_high, weight_high;
 };
 
-// How far a block is taken; benchmarks stop it early.
-enum class Stage : int { distances, neighbours, sums };
+// Pairs of a target and a neighbour, for those who do more with them than add them up; the neighbours of one target in one
+// group stand together. The weight is that of one copy.
+struct Lists {
+    std::vector<int64_t> target, group, row, copies;
+    std::vector<double> weight;
+};
+
+// How far a block is taken, benchmarks stop it early; or that neighbours are listed, not added.
+enum class Stage : int { distances, neighbours, sums, lists };
 
 // How many targets are searched at a time, how many candidates may wait at a time, and how many neighbours until they are
 // added (Python bounds their memory; those of one target always may).
@@ -50,6 +57,8 @@ public:
             add_batch(rows + i, radii ? radii + i : nullptr, std::min(budget_.batch, n - i));
         add_up();
     }
+
+    Lists take_lists() { return std::move(lists_); }
 
     BlockSums finish() {
         split(sums_.diffs, wide_diffs_, sums_.diffs_high);
@@ -183,7 +192,9 @@ private:
     // What has been found since the last time. Where codes are added as they are, a stripe of columns after the other, so
     // narrow that all rows of it stay in the cache: each is read for many targets.
     void add_up() {
-        if (last_ == Stage::sums && r_.radius) {
+        if (last_ == Stage::lists) {
+            list_waiting();
+        } else if (last_ == Stage::sums && r_.radius) {
             means_.add(tasks_, waiting_, sums_.diffs.data(), r_.rule == Rule::skip ? sums_.known.data() : nullptr);
         } else if (last_ == Stage::sums) {
             for (size_t part = 0; part < n_parts_; ++part) {
@@ -206,6 +217,17 @@ private:
         waiting_.clear();
         for (auto& part : factors_) part.clear();
         for (auto& part : ones_) part.clear();
+    }
+
+    void list_waiting() {
+        for (const Task& task : tasks_)
+            for (size_t j = task.begin; j < task.end; ++j) {
+                lists_.target.push_back(static_cast<int64_t>(task.row));
+                lists_.group.push_back(static_cast<int64_t>(task.group));
+                lists_.row.push_back(static_cast<int64_t>(waiting_[j].row));
+                lists_.copies.push_back(waiting_[j].copies);
+                lists_.weight.push_back(waiting_[j].weight);
+            }
     }
 
     // What each neighbour's diffs are multiplied by, and how much it weighs.
@@ -344,6 +366,7 @@ private:
     Search search_;
     Means means_;
     BlockSums sums_;
+    Lists lists_;
     std::vector<__int128> wide_diffs_, wide_known_, wide_weight_;
     std::vector<size_t> places_;                              // of the targets at hand
     std::vector<Candidate> found_;
@@ -355,20 +378,28 @@ private:
     std::vector<uint32_t> diff_rows_, zeros_;
 };
 
-// Sums over target rows of one class, each with its radius if the recipe has any; `toward` is that class's table of expected diffs, where anything is unknown.
-template <class Search>
-inline BlockSums run_block(const Packed& packed, const int64_t* rows, const int64_t* radii, size_t n_rows, Budget budget,
-                           const uint32_t* toward, Stage last) {
+// A block of target rows of one class, each with its radius if the recipe has any; `toward` is that class's table of expected
+// diffs, where anything is unknown. What is wanted of it is for `use` to say.
+template <class Use>
+inline auto with_block(const Packed& packed, const int64_t* rows, const int64_t* radii, size_t n_rows, Budget budget,
+                       const uint32_t* toward, Stage last, Use use) {
     budget.batch = std::min(budget.batch, n_rows);
-    Block<Search> block(packed, budget, toward, last);
-    block.add(rows, radii, n_rows);
-    return block.finish();
+    const auto run = [&](auto block) {
+        block.add(rows, radii, n_rows);
+        return use(block);
+    };
+    return packed.filtered ? run(Block<FilterSearch>(packed, budget, toward, last))
+                           : run(Block<ExactSearch>(packed, budget, toward, last));
 }
 
 inline BlockSums run(const Packed& packed, const int64_t* rows, const int64_t* radii, size_t n_rows, Budget budget,
                      const uint32_t* toward, Stage last) {
-    return packed.filtered ? run_block<FilterSearch>(packed, rows, radii, n_rows, budget, toward, last)
-                           : run_block<ExactSearch>(packed, rows, radii, n_rows, budget, toward, last);
+    return with_block(packed, rows, radii, n_rows, budget, toward, last, [](auto& block) { return block.finish(); });
+}
+
+inline Lists list_neighbours(const Packed& packed, const int64_t* rows, const int64_t* radii, size_t n_rows, Budget budget,
+                             const uint32_t* toward) {
+    return with_block(packed, rows, radii, n_rows, budget, toward, Stage::lists, [](auto& block) { return block.take_lists(); });
 }
 
 }  // namespace nearhit

@@ -63,19 +63,38 @@ def choose_coder(columns: Columns, n_jobs: int | None) -> Coder:
     return Coder(choose_kernel().coder, choose_engine(threads, threads))
 
 
-def fit_recipe(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, options: Options) -> Fit:
-    """One sweep with one recipe."""
-    _refuse_too_many_classes(recipe, table)
+@dataclass(frozen=True, eq=False)
+class Ready:
+    """A table that was loaded for a recipe, and what runs on it."""
+
+    kernel: Any
+    handle: Any
+    threads: int
+    radii: npt.NDArray[np.int64] | None
+    seconds_per_row: float
+
+
+def get_ready(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], options: Options) -> Ready:
+    """Choose what runs and load the table for some target rows."""
     kernel = choose_kernel()
-    rows = np.arange(table.n_rows) if targets is None else np.sort(targets)
     seconds = _guess_seconds_per_row(recipe, table, kernel)
     threads = 1 if seconds * len(rows) < SECONDS_WORTH_THREADS else count_threads(options.n_jobs)
     keeps = kernel.bytes_to_keep(table, recipe, len(rows))
     keeps = keeps if keeps <= get_config()["pair_memory"] * MOST_TO_KEEP else 0
     threads, pair_bytes = _share_pair_memory(table, threads, keeps)
-    handle = kernel.load(table, recipe, pair_bytes, choose_engine(threads, threads), keep=keeps > 0)
-    radii = find_radii(recipe, table, rows, kernel, handle, choose_engine(threads, threads)) if recipe.radius else None
-    sums, waiting = Sums.zeros(recipe, table), handle.in_order(rows)
+    engine = choose_engine(threads, threads)
+    handle = kernel.load(table, recipe, pair_bytes, engine, keep=keeps > 0)
+    radii = find_radii(recipe, table, rows, kernel, handle, engine) if recipe.radius else None
+    return Ready(kernel, handle, threads, radii, seconds)
+
+
+def fit_recipe(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, options: Options) -> Fit:
+    """One sweep with one recipe."""
+    _refuse_too_many_classes(recipe, table)
+    rows = np.arange(table.n_rows) if targets is None else np.sort(targets)
+    ready = get_ready(recipe, table, rows, options)
+    kernel, handle, threads, radii = ready.kernel, ready.handle, ready.threads, ready.radii
+    seconds, sums, waiting = ready.seconds_per_row, Sums.zeros(recipe, table), handle.in_order(rows)
     if seconds * len(rows) > SECONDS_WORTH_A_PROBE:
         first = make_plan(table, waiting, _rows_in_time(seconds, ROWS_OF_A_BATCH)).blocks[0]
         seconds = _time(lambda: sweep(sums, [first], kernel, handle, InLine(), radii)) / len(first)

@@ -132,6 +132,29 @@ def make_plan(table: Table, rows: npt.NDArray[np.intp], rows_per_block: int) -> 
 
 
 @dataclass(frozen=True, eq=False)
+class Neighbours:
+    """Pairs of a target row and a neighbour, in order of target, group and row.
+
+    ``weight`` is what all copies of the neighbour count in their group together; over one group it adds up to 1.
+    """
+
+    target: npt.NDArray[np.int64]
+    group: npt.NDArray[np.int64]
+    row: npt.NDArray[np.int64]
+    weight: npt.NDArray[np.float64]
+
+    @staticmethod
+    def of_copies(target: IntArray, group: IntArray, row: IntArray, copies: IntArray, weight: Any) -> Neighbours:
+        """From what a kernel finds: how many copies of a row there are, and what one of them weighs, on any scale."""
+        order = np.lexsort((row, group, target))
+        target, group, row, amount = target[order], group[order], row[order], (weight * copies)[order]
+        begins = np.flatnonzero(np.diff(target, prepend=-1) | np.diff(group, prepend=-1))
+        sizes = np.diff(begins, append=len(target))
+        together = np.add.reduceat(amount, begins) if len(begins) else amount
+        return Neighbours(target, group, row, amount / np.repeat(together, sizes))
+
+
+@dataclass(frozen=True, eq=False)
 class Moments:
     """The distances of some target rows to all others: how many (in units), their sums and sums of squares, exactly."""
 

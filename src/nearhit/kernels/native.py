@@ -22,6 +22,7 @@ from nearhit.sweep import (
     BlockSums,
     IntArray,
     Moments,
+    Neighbours,
     Wide,
     counts_places,
     fraction_bits,
@@ -113,6 +114,12 @@ class NativeKernel:
     def moments(self, handle: Handle, block: npt.NDArray[np.intp]) -> Moments:
         return handle.moments(block)
 
+    def neighbours(self, handle: Handle, block: npt.NDArray[np.intp], radii: IntArray | None = None) -> Neighbours:
+        return handle.neighbours(block, radii)
+
+    def diffs(self, handle: Handle, rows: IntArray, others: IntArray) -> npt.NDArray[np.uint32]:
+        return handle.loaded.diffs(rows, others).reshape(len(rows), handle.table.n_features)
+
 
 @dataclass(frozen=True, eq=False)
 class Handle:
@@ -123,7 +130,7 @@ class Handle:
     recipe: Recipe
     batch: int
     candidates: int
-    neighbours: int
+    neighbours_waiting: int
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _toward: dict[tuple[int, bool], Any] = field(default_factory=dict)
 
@@ -138,7 +145,7 @@ class Handle:
         groups = n_groups(self.recipe, self.table)[1]
         parts = 1 if isinstance(target, Classes) else 2
         rows = block.astype(np.int64, copy=False)
-        found = self.loaded.run(rows, radii, self.batch, self.candidates, self.neighbours, self.toward(c))
+        found = self.loaded.run(rows, radii, self.batch, self.candidates, self.neighbours_waiting, self.toward(c))
         diffs_high, diffs, known_high, known, weight_high, weight, fewest = found
 
         def wide(high: IntArray, low: IntArray, *shape: int) -> Wide:
@@ -151,6 +158,13 @@ class Handle:
             wide(weight_high, weight, parts),
             fewest,
         )
+
+    def neighbours(self, block: npt.NDArray[np.intp], radii: IntArray | None = None) -> Neighbours:
+        """The neighbours of some target rows of one class, one after the other."""
+        rows = block.astype(np.int64, copy=False)
+        toward = self.toward(self._class_of(block))
+        found = self.loaded.neighbours(rows, radii, self.batch, self.candidates, self.neighbours_waiting, toward)
+        return Neighbours.of_copies(*found)
 
     def moments(self, block: npt.NDArray[np.intp]) -> Moments:
         """The distances from rows of one class to all others: how many, their sums and sums of squares."""

@@ -17,6 +17,7 @@ from nearhit.recipes import EqualWeights, RankWeights, Recipe
 from nearhit.sweep import (
     BlockSums,
     Moments,
+    Neighbours,
     Wide,
     counts_places,
     fraction_bits,
@@ -47,6 +48,16 @@ class ReferenceKernel:
 
     def moments(self, handle: Handle, block: npt.NDArray[np.intp]) -> Moments:
         return moments_of_rows(handle, block)
+
+    def neighbours(
+        self, handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[np.int64] | None = None
+    ) -> Neighbours:
+        return list_neighbours(handle, block, radii)
+
+    def diffs(
+        self, handle: Handle, rows: npt.NDArray[np.int64], others: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.uint32]:
+        return np.array([handle.diffs_from(i)[j] for i, j in zip(rows, others, strict=True)], np.uint32)
 
 
 def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
@@ -118,6 +129,23 @@ def sums_within(handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[
             weight[g, 0] += times * round(here[g] * factor)
     skip = handle.recipe.unknown == "skip"
     return BlockSums(int(handle.class_of[block[0]]), _wide(diffs), _wide(known) if skip else None, _wide(weight), fewest)
+
+
+def list_neighbours(handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[np.int64] | None) -> Neighbours:
+    """The neighbours of a block of target rows, one after the other, by place in each group as it comes."""
+    found = []
+    for at, i in enumerate(block):
+        distance = handle.distances(handle.diffs_from(i))
+        for g in range(n_groups(handle.recipe, handle.table)[1]):
+            if radii is None:
+                rows, weight, copies, _ = neighbours(handle, i, g, distance)
+            else:
+                met = [j for j in handle.rows_of_group(i, g) if handle.copies_met(i, j) and distance[j] <= radii[at]]
+                rows, weight = np.array(met, np.int64), np.ones(len(met))
+                copies = np.array([handle.copies_met(i, j) for j in met], np.int64)
+            found += [(i, g, j, c, w) for j, c, w in zip(rows, copies, weight, strict=True)]
+    target, group, row, copies = np.array([pair[:4] for pair in found], np.int64).reshape(-1, 4).T
+    return Neighbours.of_copies(target, group, row, copies, np.array([pair[4] for pair in found], np.float64))
 
 
 def shares_of_present(handle: Handle, own_class: int, here: list[int]) -> list[float]:
