@@ -6,5 +6,6 @@ ValueReducer         numbers as bins: by hand, by equal width or frequency, by t
 """
 
 from nearhit.reduction.entropy_ranking import EntropyRanking
+from nearhit.reduction.principal_components import Loadings, PrincipalComponents
 
-__all__ = ["EntropyRanking"]
+__all__ = ["EntropyRanking", "Loadings", "PrincipalComponents"]
