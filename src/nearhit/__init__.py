@@ -12,9 +12,20 @@
 from importlib.metadata import version as _version
 
 from nearhit.ranking import Ranking
-from nearhit.reduction import EntropyRanking, PrincipalComponents
+from nearhit.reduction import EntropyRanking, PrincipalComponents, ValueReducer
 from nearhit.relief import Relief, ReliefF, RReliefF
 from nearhit.settings import get_config, set_config, show_config
 
 __version__ = _version("nearhit")
-__all__ = ["EntropyRanking", "PrincipalComponents", "RReliefF", "Ranking", "Relief", "ReliefF", "get_config", "set_config", "show_config"]
+__all__ = [
+    "EntropyRanking",
+    "PrincipalComponents",
+    "RReliefF",
+    "Ranking",
+    "Relief",
+    "ReliefF",
+    "ValueReducer",
+    "get_config",
+    "set_config",
+    "show_config",
+]

@@ -122,8 +122,8 @@ def _count_values(
     return _Counted(different, counts[:, counts.any(axis=0)], one)
 
 
-def _between(values: FloatArray, places: npt.NDArray[np.intp]) -> FloatArray:
-    """Cuts behind the values at some places, half-way to the next: never at or above it, whatever rounding does."""
+def cuts_behind(values: FloatArray, places: npt.NDArray[np.intp]) -> FloatArray:
+    """Cuts behind some of ascending values, half-way to the next: never at or above it, whatever rounding does."""
     low, high = values[places], values[places + 1]
     with np.errstate(invalid="ignore"):
         middle = low / 2 + high / 2  # their sum could overflow
@@ -151,7 +151,7 @@ def _equal_frequency(counted: _Counted, limits: _Limits) -> FloatArray:
     right = np.searchsorted(reached, wanted).clip(0, len(reached) - 1)
     left = np.maximum(right - 1, 0)
     nearest = np.where(np.abs(wanted - reached[left]) <= np.abs(reached[right] - wanted), left, right)
-    return _between(counted.values, np.unique(nearest))
+    return cuts_behind(counted.values, np.unique(nearest))
 
 
 # ------------------------------------------------------------------------------------------------ ChiMerge
@@ -192,7 +192,7 @@ def _chimerge(counted: _Counted, limits: _Limits) -> FloatArray:
         weigh(before[i])
         n_bins -= 1
     firsts = [i for i in range(n) if rows[i] is not None]
-    return _between(counted.values, ends[np.array(firsts[1:], np.intp) - 1])
+    return cuts_behind(counted.values, ends[np.array(firsts[1:], np.intp) - 1])
 
 
 def _merge_equal_shares(counts: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]:
@@ -243,7 +243,7 @@ def _entropy_mdl(counted: _Counted, limits: _Limits) -> FloatArray:
         if cut is not None:
             found.append(first + cut)
             waiting += [(first, first + cut), (first + cut, last)]
-    return _between(counted.values, ends[np.sort(np.array(found, np.intp)) - 1])
+    return cuts_behind(counted.values, ends[np.sort(np.array(found, np.intp)) - 1])
 
 
 def _merge_pure_runs(counts: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]:

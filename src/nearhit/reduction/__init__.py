@@ -7,5 +7,6 @@ ValueReducer         numbers as bins: by hand, by equal width or frequency, by t
 
 from nearhit.reduction.entropy_ranking import EntropyRanking
 from nearhit.reduction.principal_components import Loadings, PrincipalComponents
+from nearhit.reduction.value_reducer import ValueReducer
 
-__all__ = ["EntropyRanking", "Loadings", "PrincipalComponents"]
+__all__ = ["EntropyRanking", "Loadings", "PrincipalComponents", "ValueReducer"]
