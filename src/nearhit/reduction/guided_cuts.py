@@ -108,7 +108,8 @@ def find_guided_cuts(values: FloatArray, pairs: WeighedPairs, n_bins: int | None
     different, codes = np.unique(values, return_inverse=True)  # NaN is the largest
     codes[np.isnan(values)] = -1
     n_values = int(np.count_nonzero(~np.isnan(different)))
-    low, high = np.sort([codes[pairs.rows], codes[pairs.others]], axis=0)
+    here, there = codes[pairs.rows], codes[pairs.others]
+    low, high = np.minimum(here, there), np.maximum(here, there)
     is_known = low >= 0
     scale_apart = pairs.weight_apart / max(int(pairs.apart[is_known].sum()), 1)
     scale_together = pairs.weight_together / max(int(pairs.together[is_known].sum()), 1)
