@@ -154,6 +154,19 @@ def test_entropy_mdl_is_its_plain_reading(rows):
     assert cuts_of(values, "entropy-mdl", classes) == expected
 
 
+def test_mdl_on_columns_with_something_to_cut():
+    n_cuts = 0
+    for seed in range(80):
+        rng = np.random.default_rng(seed)
+        values = rng.integers(0, 14, 30)
+        classes = np.where(rng.random(30) < 0.15, rng.integers(0, 3, 30), values // 5)
+        expected, margins = plain_mdl(values.tolist(), classes.tolist())
+        if min(margins) > 1e-9:
+            assert cuts_of(values, "entropy-mdl", classes) == expected
+            n_cuts += len(expected)
+    assert n_cuts > 80
+
+
 def test_mdl_on_a_longer_column():
     rng = np.random.default_rng(3)
     values = rng.normal(size=300).round(2)
@@ -209,9 +222,11 @@ def test_rows_and_classes_have_no_order(column, method):
 def test_a_weight_is_a_number_of_copies(column, method):
     values, classes, rng = column
     copies = rng.integers(0, 4, len(values))
-    copied = cuts_of(np.repeat(values, copies), method, np.repeat(classes, copies))
-    assert cuts_of(values, method, classes, units=copies) == copied
-    assert cuts_of(values, method, classes, units=copies * 1024, one=1024) == copied  # in units of a 1024th of a row
+    for n_bins in (5, None) if method in SUPERVISED else (5,):
+        copied = cuts_of(np.repeat(values, copies), method, np.repeat(classes, copies), n_bins=n_bins)
+        assert cuts_of(values, method, classes, units=copies, n_bins=n_bins) == copied
+        in_parts = cuts_of(values, method, classes, units=copies * 1024, one=1024, n_bins=n_bins)  # 1024ths of a row
+        assert in_parts == copied
 
 
 @pytest.mark.parametrize("method", sorted(set(METHODS) - {"equal width"}))

@@ -77,6 +77,13 @@ def test_the_fewest_components_that_reach_the_share():
         assert PrincipalComponents(share, matrix="covariance").fit(X).n_components_ == n
 
 
+def test_a_share_is_reached_also_if_rounding_says_not_quite():
+    X = np.random.default_rng(0).normal(size=(30, 6))
+    reached = PrincipalComponents().fit(X).shares_.cumsum()
+    for k in range(6):
+        assert PrincipalComponents(min(1.0, float(np.nextafter(reached[k], 2)))).fit(X).n_components_ == k + 1
+
+
 def test_units_and_constants():
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 3))
@@ -139,6 +146,18 @@ def test_bad_tables(X, message):
 def test_bad_parameters(params, message, iris):
     with pytest.raises(ValueError, match=message):
         PrincipalComponents(**params).fit(iris)
+
+
+def test_numbers_whose_squares_are_none():
+    X = np.random.default_rng(1).normal(size=(40, 3)) * [1, 1e200, 1]
+    assert PrincipalComponents().fit(X).n_components_ == 3
+    for factor in (1e200, 1e-200):
+        with pytest.raises(
+            ValueError, match=r"variance of column 'x1' is too large or too small for a float.*correlation"
+        ):
+            PrincipalComponents(matrix="covariance").fit(np.sign(X) * factor * [0.5, 1, 0.5])
+    with pytest.raises(ValueError, match="variance of column 'x0' is too large or too small for a float"):
+        PrincipalComponents().fit(np.sign(X) * 1e308)
 
 
 def test_bad_rows_afterwards(iris):

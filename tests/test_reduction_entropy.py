@@ -219,6 +219,15 @@ def test_twins_tie_and_the_later_goes_first():
     assert [row.rank for row in ranking.ranking()] == [1, 2, 3, 4, 5]
 
 
+def test_the_later_of_a_number_and_a_category_goes_first():
+    rng = np.random.default_rng(1)
+    coin = rng.integers(0, 2, 30)
+    columns = {"number": coin, "other": rng.choice(list("uvw"), 30), "category": np.where(coin, "a", "b")}
+    for names in (["number", "other", "category"], ["category", "other", "number"]):
+        weights = EntropyRanking(binning="equal width", n_bins=2).fit(pd.DataFrame(columns)[names]).weights_
+        assert weights[0] > weights[2]
+
+
 def test_many_columns_leave_room_for_their_squares():
     """The grid gets coarser with the number of columns; the sum of all squares must not overflow."""
     X = np.tile([[0.0], [1.0], [0.5]], 3000)
@@ -273,6 +282,12 @@ def test_the_threshold_stops_the_removal():
     assert set(stopped.weights_[stopped.support_]) == {1.0} and set(stopped.ranking_[stopped.support_]) == {1}
     assert np.isnan(stopped.entropy_changes_[stopped.support_]).all()
     assert stopped.transform(X).shape == (61, 6 - n_removed)
+
+
+def test_a_threshold_of_0_removes_what_changes_nothing():
+    rng = np.random.default_rng(3)
+    X = np.column_stack([np.full(20, 7.0), rng.random(20), np.zeros(20), rng.random(20)])
+    assert EntropyRanking(threshold=0).fit(X).get_support(indices=True).tolist() == [1, 3]
 
 
 # --- the face -------------------------------------------------------------------------------------------------

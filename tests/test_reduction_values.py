@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -116,21 +115,13 @@ def plain_pairs(X, y, k):
 
 
 def plain_cuts(values, pairs, n_bins):
-    """Each cut anew, as the weight of the bins."""
+    """Each cut anew, by the weight of the bins."""
 
     def weight(cuts):
-        bins = np.searchsorted(sorted(cuts), values)
+        bins = np.searchsorted(cuts, values)
         return sum(w for i, j, w in pairs if bins[i] != bins[j])
 
-    different, cuts = sorted(set(values)), []
-    candidates = [(a + b) / 2 for a, b in pairwise(different)]
-    while len(cuts) < n_bins - 1:
-        gains = [weight([*cuts, c]) - weight(cuts) for c in candidates]
-        best = int(np.argmax(np.round(gains, 12)))
-        if gains[best] < 1e-9:
-            break
-        cuts.append(candidates[best])
-    return sorted(cuts)
+    return greedy(values, weight, n_bins)
 
 
 @pytest.mark.parametrize("n_bins", [2, 4, 99])
@@ -162,9 +153,9 @@ def test_the_weight_of_the_bins_is_that_of_relieff():
 @pytest.mark.parametrize("numeric", [False, True])
 def test_unknown_values_and_row_weights_by_rule_c(numeric):
     rng = np.random.default_rng(3)
-    X = rng.random((60, 3)).round(2)
-    X[rng.random(X.shape) < 0.2] = NAN
+    X = rng.random((60, 2)).round(2)
     y = rng.random(60) if numeric else rng.integers(0, 3, 60)
+    X[rng.random(X.shape) < np.where(y > 0.5, 0.05, 0.6)[:, None]] = NAN  # hits and misses are lost unequally
     w = rng.integers(1, 4, 60).astype(float)
     table = Data(X, np.zeros((60, 0), int), None, y, w).table()
     found = list(find_neighbours(table, recipes.RRELIEFF if numeric else recipes.RELIEFF))
@@ -180,23 +171,32 @@ def test_unknown_values_and_row_weights_by_rule_c(numeric):
                 assert isinstance(target, Classes)
                 share = w[y == g].sum() / w[y != y[i]].sum()
                 parts["together" if g == y[i] else "apart"].append((i, j, w[i] * weight * (1 if g == y[i] else share)))
-    for column in range(3):
-        values = X[:, column]
+    for values in X.T:
 
         def weight(cuts, values=values):
             bins, score = np.searchsorted(cuts, values), 0.0
             for name, sign in (("apart", 1), ("together", -1)):
-                known = [(i, j, v) for i, j, v in parts[name] if not np.isnan(values[i] + values[j])]
-                everything = 1 if numeric else sum(v for *_, v in parts[name]) / w.sum()
-                counted = sum(v for i, j, v in known if bins[i] != bins[j])
-                score += sign * everything * counted / sum(v for *_, v in known)
+                i, j, v = (np.array(part) for part in zip(*parts[name], strict=True))
+                everything = 1 if numeric else v.sum() / w.sum()
+                is_known = ~np.isnan(values[i] + values[j])
+                score += sign * everything * v[is_known & (bins[i] != bins[j])].sum() / v[is_known].sum()
             return score
 
-        different = np.unique(values[~np.isnan(values)])
-        candidates = (different[1:] + different[:-1]) / 2
-        gains = [weight([c]) for c in candidates]
         pairs = weigh_pairs(table, None, Options())
-        assert find_guided_cuts(values, pairs, 2).tolist() == ([candidates[np.argmax(gains)]] if max(gains) > 0 else [])
+        for n_bins in (2, 6):
+            assert find_guided_cuts(values, pairs, n_bins).tolist() == greedy(values, weight, n_bins)
+
+
+def greedy(values, weight, n_bins):
+    """The cut that raises a weight most, and another, until none does."""
+    different = np.unique(values[~np.isnan(values)])
+    candidates, cuts = (different[1:] + different[:-1]) / 2, []
+    while len(cuts) < n_bins - 1:
+        gains = [weight(sorted([*cuts, c])) - weight(sorted(cuts)) for c in candidates]
+        if max(gains) < 1e-9:
+            break
+        cuts.append(candidates[np.argmax(np.round(gains, 9))])
+    return sorted(cuts)
 
 
 # --- what changes nothing -------------------------------------------------------------------------------------
@@ -228,9 +228,13 @@ def test_a_weight_is_a_number_of_copies(table, method):
     copied = ValueReducer(method).fit(frame.loc[frame.index.repeat(copies)], np.repeat(y, copies))
     for name in frame:
         assert weighted.cut_points_[name].tolist() == copied.cut_points_[name].tolist()
-    halves = ValueReducer(method).fit(frame, y, sample_weight=copies / 2)  # half of the rows, more or less
-    if method.startswith("equal"):
-        assert halves.cut_points_["a"].tolist() == weighted.cut_points_["a"].tolist()
+
+
+def test_light_rows_prove_less():
+    """chi2 of 4 + 4 rows is 8, and 2 if each is a quarter of a row; the threshold is 3.84."""
+    X, y = np.arange(8.0)[:, None], [0] * 4 + [1] * 4
+    for weight, cuts in ((1, [3.5]), (0.25, []), (0.5, [3.5])):
+        assert ValueReducer("chimerge").fit(X, y, sample_weight=[weight] * 8).cut_points_["x0"].tolist() == cuts
 
 
 # --- what comes in and what goes out --------------------------------------------------------------------------

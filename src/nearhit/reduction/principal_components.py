@@ -24,6 +24,7 @@ from nearhit.reduction.number_columns import numbers_of, refuse_infinity
 
 FloatArray = npt.NDArray[np.float64]
 MATRICES = ("correlation", "covariance")
+FLOATS = np.finfo(np.float64)
 #: R = R* must not fail by rounding
 SLACK = 1e-12
 COMPONENTS_SHOWN = 6
@@ -100,16 +101,24 @@ class PrincipalComponents(TransformerMixin, BaseEstimator):
                 f"Found array with 1 sample(s) (shape={values.shape}) while a minimum of 2 is required by "
                 f"{type(self).__name__}: one row has no variance."
             )
-        mean, scale = values.mean(axis=0), np.ones(values.shape[1])
         is_constant = (values == values[0]).all(axis=0)
-        mean = np.where(is_constant, values[0], mean)  # a mean is rounded, and would leave noise to be scaled up
         if is_constant.all():
             raise ValueError(
                 f"{type(self).__name__} needs a feature that varies; all {values.shape[1]} are constant "
                 f"({listed(columns.names)})."
             )
-        if self.matrix == "correlation":
-            scale[~is_constant] = _standard_deviations(values[:, ~is_constant])
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = values.mean(axis=0)
+            deviations = _standard_deviations(values - mean)
+            sizes = deviations if self.matrix == "correlation" else deviations**2
+            total = sizes.sum()
+        if not FLOATS.tiny <= total <= FLOATS.max:
+            which = columns.names[int(np.argmax(np.nan_to_num(deviations, nan=np.inf)))]
+            raise ValueError(
+                f"the variance of column {which!r} is too large or too small for a float. Multiply the columns by a "
+                'constant; with matrix="correlation" their scale does not matter otherwise.'
+            )
+        scale = np.where(is_constant, 1.0, deviations) if self.matrix == "correlation" else np.ones_like(mean)
         self._keep(mean, scale, (values - mean) / scale)
         return self
 
@@ -243,11 +252,10 @@ def _component_names(n: int) -> npt.NDArray[np.object_]:
     return np.array([f"PC{k + 1}" for k in range(n)], object)
 
 
-def _standard_deviations(values: FloatArray) -> FloatArray:
+def _standard_deviations(centred: FloatArray) -> FloatArray:
     """With n - 1, after division by the largest deviation: squares of large or tiny numbers are no floats."""
-    centred = values - values.mean(axis=0)
     largest = np.abs(centred).max(axis=0)
-    return largest * (centred / largest).std(axis=0, ddof=1)
+    return largest * np.sqrt(((centred / np.where(largest == 0, 1, largest)) ** 2).sum(axis=0) / (len(centred) - 1))
 
 
 def _signs(components: FloatArray) -> FloatArray:
