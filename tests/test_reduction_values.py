@@ -13,12 +13,13 @@ import scipy.sparse as sp
 from generated import Data
 from sklearn.base import clone
 from sklearn.datasets import load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import cross_val_score
 from sklearn.naive_bayes import CategoricalNB
 from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from nearhit import ReliefF, ValueReducer, recipes
+from nearhit import EntropyRanking, PrincipalComponents, ReliefF, ValueReducer, recipes
 from nearhit.fitting import Options
 from nearhit.measures.cut_points import find_cut_points
 from nearhit.neighbourhoods import find_neighbours
@@ -153,11 +154,11 @@ def test_the_weight_of_the_bins_is_that_of_relieff():
 @pytest.mark.parametrize("numeric", [False, True])
 def test_unknown_values_and_row_weights_by_rule_c(numeric):
     rng = np.random.default_rng(3)
-    X = rng.random((60, 2)).round(2)
-    y = rng.random(60) if numeric else rng.integers(0, 3, 60)
+    X = rng.random((40, 2)).round(2)
+    y = rng.random(40) if numeric else rng.integers(0, 3, 40)
     X[rng.random(X.shape) < np.where(y > 0.5, 0.05, 0.6)[:, None]] = NAN  # hits and misses are lost unequally
-    w = rng.integers(1, 4, 60).astype(float)
-    table = Data(X, np.zeros((60, 0), int), None, y, w).table()
+    w = rng.integers(1, 4, 40).astype(float)
+    table = Data(X, np.zeros((40, 0), int), None, y, w).table()
     found = list(find_neighbours(table, recipes.RRELIEFF if numeric else recipes.RELIEFF))
     parts = {"apart": [], "together": []}
     for some in found:
@@ -366,6 +367,16 @@ def test_what_is_refused(params, message):
     y = params.pop("y", Y4)
     with pytest.raises(ValueError, match=message):
         ValueReducer(**params).fit(X4, y)
+
+
+@pytest.mark.parametrize("estimator", [ValueReducer, PrincipalComponents, EntropyRanking])
+def test_a_failed_fit_leaves_nothing_fitted(estimator):
+    fitted = estimator().fit([[1.0, 5.0], [2.0, 6.5], [4.0, 1.0]])
+    with pytest.raises(ValueError, match="infinity"):
+        fitted.fit([[1.0], [np.inf]])
+    assert [name for name in vars(fitted) if name.endswith("_")] == []
+    with pytest.raises(NotFittedError):
+        fitted.transform([[1.0]])
 
 
 def test_other_refusals():

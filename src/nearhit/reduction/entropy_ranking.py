@@ -159,10 +159,9 @@ class EntropyRanking(ReliefEstimator):
         disorder = PairDisorder(compared.similarity, table.n_rows, threads)
         self._choose_alpha(disorder)
         features = compared.with_values()
-        n_looks = len(features) * (len(features) + 1) // 2
-        seconds = disorder.n_pairs * n_looks / SPEED
-        with progress(type(self).__name__, n_looks, seconds, self.verbose) as report:
-            removals = remove_features(disorder, features, self.threshold, report or (lambda _: None))
+        n_looks = disorder.n_looks(len(features))
+        with progress(type(self).__name__, n_looks, n_looks / SPEED, self.verbose) as report:
+            removals = remove_features(disorder, features, self.threshold, report)
         self.similarity_ = compared.how
         self.kernel_ = f"numpy, {threads} thread{'s' if threads > 1 else ''}"
         self._keep_order(removals, compared.cells.columns)

@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from nearhit.intake import Columns, as_table, read_columns
 from nearhit.intake.messages import listed
+from nearhit.reduction.afresh import afresh
 from nearhit.reduction.number_columns import numbers_of, refuse_infinity
 
 FloatArray = npt.NDArray[np.float64]
@@ -94,6 +95,11 @@ class PrincipalComponents(TransformerMixin, BaseEstimator):
         -------
         self
         """
+        with afresh(self):
+            self._fit(X)
+        return self
+
+    def _fit(self, X: Any) -> None:
         self._check_parameters()
         values, columns = self._read(X, reset=True)
         if columns.n_rows < 2:
@@ -120,7 +126,6 @@ class PrincipalComponents(TransformerMixin, BaseEstimator):
             )
         scale = np.where(is_constant, 1.0, deviations) if self.matrix == "correlation" else np.ones_like(mean)
         self._keep(mean, scale, (values - mean) / scale)
-        return self
 
     def _keep(self, mean: FloatArray, scale: FloatArray, standard: FloatArray) -> None:
         n, a = standard.shape

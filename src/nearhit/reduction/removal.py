@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nearhit.engines import choose_engine
+from nearhit.engines import Report, choose_engine
 from nearhit.reduction.similarity import FRACTION_BITS, IntArray, Similarity, Stretch, all_pairs
 
 #: a stretch of pairs: its handful of arrays fit the second-level cache (2**13 is a fifth slower, 2**17 twice as slow)
@@ -42,19 +42,18 @@ class Removals:
 
 
 def remove_features(
-    disorder: PairDisorder, features: Sequence[int], threshold: float | None, report: Callable[[int], None]
+    disorder: PairDisorder, features: Sequence[int], threshold: float | None, report: Report | None = None
 ) -> Removals:
     """Remove one feature after the other, until none is left or the next would change E by more than a share of it.
 
-    Of equal changes the later column goes. `report` is told how many candidates have been looked at.
+    Of equal changes the later column goes. `report` is told of pairs that were looked at, `n_looks` in all.
     """
     left = list(features)
-    everything = current = disorder.of(left)
+    everything = current = disorder.of(left, report)
     removed: list[int] = []
     changes: list[int] = []
     while left:
-        without = disorder.without_each(left) if len(left) > 1 else [0]  # rows without columns are all alike
-        report(len(left))
+        without = disorder.without_each(left, report) if len(left) > 1 else [0]  # rows without columns are all alike
         change, k = min((abs(current - entropy), -k) for k, entropy in enumerate(without))
         if threshold is not None and change > threshold * everything:
             break
@@ -73,15 +72,19 @@ class PairDisorder:
         self.n_threads = n_threads
         self._stretches = all_pairs(n_rows, PAIRS_AT_A_TIME)
 
-    def of(self, left: Sequence[int]) -> int:
+    def n_looks(self, n_features: int) -> int:
+        """How often pairs are looked at until no feature is left: once, and for all candidates of all rounds but the last."""
+        return self.n_pairs * (n_features * (n_features + 1) // 2)
+
+    def of(self, left: Sequence[int], report: Report | None = None) -> int:
         """E of some columns."""
-        return self._sum(left, lambda sums: self.similarity.bits(sums, len(left)))
+        return self._sum(left, lambda sums: self.similarity.bits(sums, len(left)), report)
 
     def mean(self, left: Sequence[int], quantity: Callable[[IntArray], IntArray]) -> float:
         """The mean over pairs of what a function makes, in units of 2**-40, of the sums over some columns."""
         return self._sum(left, quantity) / 2**FRACTION_BITS / self.n_pairs if left else 0.0
 
-    def without_each(self, left: Sequence[int]) -> list[int]:
+    def without_each(self, left: Sequence[int], report: Report | None = None) -> list[int]:
         """E of some columns without the first, without the second …"""
 
         def work(stretches: list[Stretch]) -> list[int]:
@@ -93,13 +96,13 @@ class PairDisorder:
                     entropies[k] += self.similarity.bits(rest, len(left) - 1).sum()
             return entropies.tolist()
 
-        return self._add_up(work, len(left), len(left))
+        return self._add_up(work, len(left), len(left), report)
 
-    def _sum(self, left: Sequence[int], quantity: Callable[[IntArray], IntArray]) -> int:
+    def _sum(self, left: Sequence[int], quantity: Callable[[IntArray], IntArray], report: Report | None = None) -> int:
         def work(stretches: list[Stretch]) -> list[int]:
             return [sum(int(quantity(self._sums(left, stretch)).sum()) for stretch in stretches)]
 
-        return self._add_up(work, len(left), 1)[0] if left else 0
+        return self._add_up(work, len(left), 1, report)[0] if left else 0
 
     def _sums(self, left: Sequence[int], stretch: Stretch) -> IntArray:
         sums = self.similarity.parts(left[0], stretch)
@@ -107,13 +110,17 @@ class PairDisorder:
             sums += self.similarity.parts(feature, stretch)
         return sums
 
-    def _add_up(self, work: Callable[[list[Stretch]], list[int]], n_left: int, n_sums: int) -> list[int]:
+    def _add_up(
+        self, work: Callable[[list[Stretch]], list[int]], n_left: int, n_sums: int, report: Report | None
+    ) -> list[int]:
         """Sums over all pairs, as Python's integers: with 40 bits of fraction a large table exceeds 64."""
         tasks = self._tasks(n_left)
         threads = self.n_threads if self.n_pairs * n_left > WORTH_THREADS else 1
         sums = [0] * n_sums
-        for part in choose_engine(threads, len(tasks)).map(work, tasks):
+        for task, part in zip(tasks, choose_engine(threads, len(tasks)).map(work, tasks), strict=True):
             sums = [a + b for a, b in zip(sums, part, strict=True)]
+            if report:
+                report(n_sums * sum(stretch.n_pairs for stretch in task))
         return sums
 
     def _tasks(self, n_left: int) -> list[list[Stretch]]:

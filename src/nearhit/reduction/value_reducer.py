@@ -20,6 +20,7 @@ from nearhit.intake import Columns, as_table, read_columns
 from nearhit.intake.messages import listed
 from nearhit.kept_columns import as_array, as_frame, keep_columns
 from nearhit.measures.cut_points import SUPERVISED, CutMethod, find_cut_points
+from nearhit.reduction.afresh import afresh
 from nearhit.reduction.guided_cuts import WeighedPairs, find_guided_cuts, weigh_pairs
 from nearhit.reduction.number_columns import is_number, numbers_of, refuse_infinity
 from nearhit.table import RowWeights, make_table, whole_weights
@@ -153,30 +154,8 @@ class ValueReducer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         -------
         self
         """
-        self._check_parameters()
-        X = as_table(X, type(self).__name__)
-        columns = self._read(X, reset=True)
-        by_hand = {self._position(name, columns, "cut_points"): cuts for name, cuts in (self.cut_points or {}).items()}
-        found = numbers_of(columns)
-        refuse_infinity(found, columns.names)
-        target = self._read_target(y, columns.n_rows)
-        weights = read_row_weights(sample_weight, columns.n_rows)
-        finder = _Finder(self, columns, target, weights)
-        cuts = {
-            i: _checked_cuts(by_hand[i], columns.names[i]) if i in by_hand else finder.cuts_of(found[i])
-            for i in sorted(found)
-            if i in by_hand or self.method is not None
-        }
-        named = {self._position(name, columns, "labels"): names for name, names in (self.labels or {}).items()}
-        if strange := [columns.names[i] for i in named if i not in cuts]:
-            raise ValueError(f"labels names columns that are not cut: {listed(strange)}.")
-        self.cut_points_ = {columns.names[i]: points for i, points in cuts.items()}
-        self.labels_ = {
-            columns.names[i]: _checked_labels(named[i], len(points) + 1, columns.names[i])
-            if i in named
-            else labels_of(points)
-            for i, points in cuts.items()
-        }
+        with afresh(self):
+            self._fit(X, y, sample_weight)
         return self
 
     def transform(self, X: Any) -> Any:
@@ -211,6 +190,32 @@ class ValueReducer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         return self._as_pandas(table, bins) if wanted == "pandas" else self._as_polars(table, bins)
 
     # ------------------------------------------------------------------------------------------------ the way in
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._check_parameters()
+        X = as_table(X, type(self).__name__)
+        columns = self._read(X, reset=True)
+        by_hand = {self._position(name, columns, "cut_points"): cuts for name, cuts in (self.cut_points or {}).items()}
+        found = numbers_of(columns)
+        refuse_infinity(found, columns.names)
+        target = self._read_target(y, columns.n_rows)
+        weights = read_row_weights(sample_weight, columns.n_rows)
+        finder = _Finder(self, columns, target, weights)
+        cuts = {
+            i: _checked_cuts(by_hand[i], columns.names[i]) if i in by_hand else finder.cuts_of(found[i])
+            for i in sorted(found)
+            if i in by_hand or self.method is not None
+        }
+        named = {self._position(name, columns, "labels"): names for name, names in (self.labels or {}).items()}
+        if strange := [columns.names[i] for i in named if i not in cuts]:
+            raise ValueError(f"labels names columns that are not cut: {listed(strange)}.")
+        self.cut_points_ = {columns.names[i]: points for i, points in cuts.items()}
+        self.labels_ = {
+            columns.names[i]: _checked_labels(named[i], len(points) + 1, columns.names[i])
+            if i in named
+            else labels_of(points)
+            for i, points in cuts.items()
+        }
 
     def _read(self, X: Any, *, reset: bool) -> Columns:
         # Later only the columns with cuts are read as numbers, so it does not matter which others were declared.
