@@ -73,7 +73,7 @@ class PairDisorder:
         self._stretches = all_pairs(n_rows, PAIRS_AT_A_TIME)
 
     def n_looks(self, n_features: int) -> int:
-        """How often pairs are looked at until no feature is left: once, and for all candidates of all rounds but the last."""
+        """How often pairs are looked at until no feature is left: once, then for all candidates of all rounds but one."""
         return self.n_pairs * (n_features * (n_features + 1) // 2)
 
     def of(self, left: Sequence[int], report: Report | None = None) -> int:
