@@ -11,6 +11,8 @@
 
 from importlib.metadata import version as _version
 
+from nearhit.compare import Comparison, compare
+from nearhit.myopic import MyopicMeasure
 from nearhit.ranking import Ranking
 from nearhit.reduction import EntropyRanking, PrincipalComponents, ValueReducer
 from nearhit.relief import Relief, ReliefF, RReliefF
@@ -18,13 +20,16 @@ from nearhit.settings import get_config, set_config, show_config
 
 __version__ = _version("nearhit")
 __all__ = [
+    "Comparison",
     "EntropyRanking",
+    "MyopicMeasure",
     "PrincipalComponents",
     "RReliefF",
     "Ranking",
     "Relief",
     "ReliefF",
     "ValueReducer",
+    "compare",
     "get_config",
     "set_config",
     "show_config",

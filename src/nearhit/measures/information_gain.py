@@ -1,6 +1,6 @@
 """Information gain: how many bits the value of a feature tells about the class (K94 equation 1).
 
-    H = -sum_C P(C) log2 P(C)        gain = H(C) - sum_V P(V) H(C | V)        SPEC.md section 4
+H = -sum_C P(C) log2 P(C)        gain = H(C) - sum_V P(V) H(C | V)        SPEC.md section 4
 """
 
 from __future__ import annotations
@@ -38,6 +38,6 @@ def information_gain(counts: npt.NDArray[Any]) -> Any:
 
 
 def entropy(counts: npt.NDArray[Any]) -> FloatArray:
-    """The entropy of the classes in bits; 0 log 0 is 0."""
+    """The entropy over the last axis in bits; 0 log 0 is 0."""
     p = shares(counts, axis=-1)
-    return total(-p * np.log2(p, out=np.zeros_like(p), where=p > 0))
+    return total(-p * np.log2(np.where(p > 0, p, 1.0)))

@@ -1,4 +1,4 @@
-"""All of a fit or nothing: what estimators with a `fit` of their own share with `nearhit.estimator`."""
+"""All of a fit or nothing: what estimators with a `fit` of their own share with `nearhit.feature_scorer`."""
 
 from __future__ import annotations
 

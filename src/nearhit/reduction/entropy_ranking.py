@@ -9,26 +9,24 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from scipy.sparse import issparse
-from sklearn.utils.validation import validate_data
 
-from nearhit.estimator import ReliefEstimator
+from nearhit.feature_scorer import FeatureScorer
 from nearhit.fitting import choose_coder
-from nearhit.intake import Columns, as_table, read_columns
+from nearhit.intake import Columns
 from nearhit.measures.cut_points import find_cut_points
 from nearhit.progress import progress
 from nearhit.ranking import ranks_of
 from nearhit.reduction.number_columns import numbers_of
 from nearhit.reduction.removal import SPEED, PairDisorder, Removals, remove_features
 from nearhit.reduction.similarity import FRACTION_BITS, Similarity, SquaredDistances, equal_values, squared_distances
-from nearhit.selection import check_rule, select_features
+from nearhit.selection import select_features
 from nearhit.table import Table, make_table
 from nearhit.thread_limits import count_threads
 
 BINNINGS = ("equal frequency", "equal width")
 
 
-class EntropyRanking(ReliefEstimator):
+class EntropyRanking(FeatureScorer):
     """Rank features without a target, by how much the order among the rows would change without them.
 
     Rows that are alike have a similarity S near 1, rows far apart one near 0; both are order. The entropy
@@ -146,13 +144,12 @@ class EntropyRanking(ReliefEstimator):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_parameters()
-        X = as_table(X, type(self).__name__)
-        columns = read_columns(X, self.categorical_features, estimator_name=type(self).__name__)
-        validate_data(self, X, skip_check_array=True)
-        if not isinstance(X, np.ndarray) and not issparse(X) and not hasattr(self, "feature_names_in_"):
-            self._names_ = columns.names  # labels that are no strings: scikit-learn keeps no names then
-        check_rule(self.select, columns.n_features)
-        self._refuse_too_little(columns, np.empty(columns.n_rows), None)
+        columns = self._read_columns(X, None)
+        if columns.n_rows < 2:
+            raise ValueError(
+                f"Found array with 1 sample(s) (shape={(1, columns.n_features)}) while a minimum of 2 is required by "
+                f"{type(self).__name__}, which compares rows."
+            )
         table = make_table(columns, [], coder=choose_coder(columns, self.n_jobs))
         compared = compare_rows(table, columns, self.n_bins, self.binning)
         threads = count_threads(self.n_jobs)

@@ -15,6 +15,7 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from nearhit.feature_scorer import refuse_other_length
 from nearhit.fitting import Options, choose_coder
 from nearhit.intake import Columns, as_table, read_columns
 from nearhit.intake.messages import listed
@@ -256,10 +257,7 @@ class ValueReducer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self.target == "numeric" or (self.target == "auto" and _is_continuous(y))
         )
         target = read_numbers(y, who) if is_numeric else read_classes(y, who).codes
-        if len(target) != n_rows:
-            raise ValueError(
-                f"Found input variables with inconsistent numbers of samples: X has {n_rows} rows, y has {len(target)}."
-            )
+        refuse_other_length(target, n_rows)
         self.target_kind_ = "numeric" if is_numeric else "classes"
         return target
 
