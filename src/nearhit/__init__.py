@@ -14,17 +14,21 @@ from importlib.metadata import version as _version
 from nearhit.compare import Comparison, compare
 from nearhit.myopic import MyopicMeasure
 from nearhit.ranking import Ranking
+from nearhit.reduction import EntropyRanking, PrincipalComponents, ValueReducer
 from nearhit.relief import Relief, ReliefF, RReliefF
 from nearhit.settings import get_config, set_config, show_config
 
 __version__ = _version("nearhit")
 __all__ = [
     "Comparison",
+    "EntropyRanking",
     "MyopicMeasure",
+    "PrincipalComponents",
     "RReliefF",
     "Ranking",
     "Relief",
     "ReliefF",
+    "ValueReducer",
     "compare",
     "get_config",
     "set_config",
