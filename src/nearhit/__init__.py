@@ -14,6 +14,8 @@ from importlib.metadata import version as _version
 from nearhit.ranking import Ranking
 from nearhit.relief import Relief, ReliefF, RReliefF
 from nearhit.settings import get_config, set_config, show_config
+from nearhit.turf import TuRF
+from nearhit.vls import VLSRelief
 
 __version__ = _version("nearhit")
-__all__ = ["RReliefF", "Ranking", "Relief", "ReliefF", "get_config", "set_config", "show_config"]
+__all__ = ["RReliefF", "Ranking", "Relief", "ReliefF", "TuRF", "VLSRelief", "get_config", "set_config", "show_config"]

@@ -128,6 +128,10 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
     # ------------------------------------------------------------------------------------------------ fitting
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._keep(self._run(*self._prepare(X, y, sample_weight)))
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Recipe, Table, npt.NDArray[np.intp] | None]:
+        """Check everything; the recipe, the table and the target rows that are to run."""
         self._check_parameters()
         X = as_table(X, type(self).__name__)
         columns = read_columns(X, self.categorical_features, estimator_name=type(self).__name__)
@@ -141,7 +145,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
                 f"Found input variables with inconsistent numbers of samples: X has {columns.n_rows} rows, "
                 f"y has {len(target)}."
             )
-        row_weights = read_row_weights(sample_weight, columns.n_rows)
+        row_weights = read_row_weights(sample_weight, columns.n_rows, stacklevel=5)
         self._refuse_too_little(columns, target, row_weights)
         self._warn_of_light_rows(row_weights)
         table = make_table(columns, [target], row_weights, scale=self.scale, coder=choose_coder(columns, self.n_jobs))
@@ -150,8 +154,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         recipe = self._recipe()
         if recipe.ties == "first" and table.weights is not None and set(np.unique(table.weights.units)) != {1}:
             raise ValueError('ties="first" has no meaning for sample weights other than 0 and 1; use ties="share".')
-        fit = self._run(recipe, table, self._draw_targets(table.n_rows))
-        self._keep(fit)
+        return recipe, table, self._draw_targets(table.n_rows)
 
     def _run(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> Fit:
         return fit_recipe(recipe, table, targets, self._options())
@@ -189,7 +192,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             f"n_neighbors={self.n_neighbors} every row is a neighbour of every other. Multiply the weights by a constant if "
             "they were meant as shares.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     def _refuse_weights_beyond_floats(self, table: Table) -> None:
@@ -217,7 +220,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
                 f"column {columns.names[j]!r} is so much narrower than the widest one that with scale=None its diffs are "
                 'coarse or 0. Use scale="range", or bring the columns to one scale before.',
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _draw_targets(self, n_rows: int) -> npt.NDArray[np.intp] | None:
@@ -261,7 +264,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             )
         if not isinstance(self.verbose, numbers.Integral) or self.verbose < 0:
             raise ValueError(f"verbose must be an integer of at least 0; got {self.verbose!r}.")
-        _check_seed(self.random_state)
+        check_seed(self.random_state)
         if self.device == "cuda":
             raise RuntimeError(
                 'device="cuda" was asked for, but this version of nearhit has no CUDA kernel. Use device="cpu", or "auto" '
@@ -380,7 +383,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         super().__setstate__(state)
 
 
-def _check_seed(random_state: Any) -> None:
+def check_seed(random_state: Any) -> None:
     try:
         check_random_state(random_state)
     except (TypeError, ValueError):
