@@ -11,11 +11,13 @@
 
 from importlib.metadata import version as _version
 
+from nearhit.irelief import IRelief
 from nearhit.ranking import Ranking
 from nearhit.relief import Relief, ReliefF, RReliefF
 from nearhit.settings import get_config, set_config, show_config
+from nearhit.simba import Simba
 from nearhit.turf import TuRF
 from nearhit.vls import VLSRelief
 
 __version__ = _version("nearhit")
-__all__ = ["RReliefF", "Ranking", "Relief", "ReliefF", "TuRF", "VLSRelief", "get_config", "set_config", "show_config"]
+__all__ = ["IRelief", "RReliefF", "Ranking", "Relief", "ReliefF", "Simba", "TuRF", "VLSRelief", "get_config", "set_config", "show_config"]

@@ -84,7 +84,7 @@ class TuRF(Wrapper):
     >>> turf.ranking_[[20, 70]].tolist()
     [2, 1]
     >>> turf.n_rounds_, len(turf.history_[0].features), len(turf.history_[-1].features)
-    (44, 1000, 10)
+    (45, 1000, 10)
     """
 
     def __init__(
