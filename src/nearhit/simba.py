@@ -139,6 +139,8 @@ class NearestMargins:
         # value is not the square of the expected diff.
         self.squared_codes = table.has_unknown
         self.diffs = RowDiffs(table, replace(recipe, diff=Diff("squared")) if self.squared_codes else recipe, options)
+        self.one = self.diffs.one if self.squared_codes else self.diffs.one**2
+        self.everyone = np.arange(table.n_rows)
         target = table.targets[0]
         assert isinstance(target, Classes)
         self.class_of = target.codes
@@ -177,24 +179,25 @@ class NearestMargins:
 
     def _nearest(self, row: int, w: FloatArray) -> tuple[Neighbour | None, Neighbour | None]:
         """The nearest hit and the nearest miss of a row; rows at one distance share the place."""
-        everyone, step = np.arange(len(self.copies)), self.diffs.others_at_once
         weight = w**2
-        distance = np.concatenate([self._squares(row, everyone[i : i + step]) @ weight for i in range(0, len(everyone), step)])
+        distance = np.concatenate([self._squares(row, some) @ weight for some in self.diffs.parts(self.everyone)])
         met = self.copies.copy()
         met[row] = max(met[row] - 1, 0)  # of the copies of a row it is one itself
         is_hit = self.class_of == self.class_of[row]
         return self._at_least(row, distance, met * is_hit), self._at_least(row, distance, met * ~is_hit)
 
     def _at_least(self, row: int, distance: FloatArray, met: FloatArray) -> Neighbour | None:
+        """The nearest among those that are met, or nobody."""
         group = np.flatnonzero(met)
         if not len(group):
             return None
         least = distance[group].min()
         nearest = group[distance[group] <= least * (1 + ALMOST_EQUAL)]
         squares = met[nearest] @ self._squares(row, nearest) / met[nearest].sum()
-        return Neighbour(squares, float(np.sqrt(least)))
+        return Neighbour(squares * self.one, float(np.sqrt(least * self.one)))
 
     def _squares(self, row: int, others: npt.NDArray[np.intp]) -> FloatArray:
+        """The squared diffs, in units of `one`."""
         diffs = self.diffs.between(np.array([row]), others)
         return diffs if self.squared_codes else np.square(diffs, out=diffs)
 

@@ -52,6 +52,9 @@ class VLSRelief(Wrapper):
         How much each feature matters. Also `feature_importances_`.
     times_drawn_ : array of shape (n_features,)
         In how many subsets each feature was.
+    pairs_met_ : float
+        The share of all pairs of features that can be expected to have been in a subset together. Pairs that were not
+        cannot be seen to matter together.
     ranking_, support_, n_neighbors_used_, target_kind_, kernel_, n_features_in_, feature_names_in_
         As in `ReliefF`; the smallest neighbourhood of any fit.
 
@@ -100,6 +103,7 @@ class VLSRelief(Wrapper):
             drawn[subset] += 1
             fewest = min(fewest, fit.fewest_neighbours)
         self.times_drawn_ = drawn
+        self.pairs_met_ = expected_share_of_pairs(a, self._size(a), self.n_subsets)
         weights = largest if self.aggregate == "max" else total / drawn
         return replace(fit, weights=weights, fewest_neighbours=fewest)
 
@@ -144,6 +148,17 @@ def draw_subsets(n_features: int, size: int, n_subsets: int, rng: np.random.Rand
         order = np.resize(rng.permutation(n_features), in_a_pass * size)
         subsets += [np.sort(some) for some in order.reshape(in_a_pass, size)]
     return subsets[:n_subsets]
+
+
+def expected_share_of_pairs(n_features: int, size: int, n_subsets: int) -> float:
+    """The share of pairs that meet in a subset, as it is to be expected of random orders of the features."""
+    if n_features < 2:
+        return 1.0
+    in_a_pass = subsets_of_a_pass(n_features, size)
+    passes, rest = divmod(n_subsets, in_a_pass)
+    in_one_subset = size * (size - 1) / (n_features * (n_features - 1))
+    missed = max(0.0, 1 - in_a_pass * in_one_subset) ** passes * max(0.0, 1 - rest * in_one_subset)
+    return 1 - missed
 
 
 def subsets_of_a_pass(n_features: int, size: int) -> int:
