@@ -6,6 +6,7 @@ and two features that act together stand out in those subsets that hold both.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -156,9 +157,10 @@ def expected_share_of_pairs(n_features: int, size: int, n_subsets: int) -> float
         return 1.0
     in_a_pass = subsets_of_a_pass(n_features, size)
     passes, rest = divmod(n_subsets, in_a_pass)
-    in_one_subset = size * (size - 1) / (n_features * (n_features - 1))
-    missed = max(0.0, 1 - in_a_pass * in_one_subset) ** passes * max(0.0, 1 - rest * in_one_subset)
-    return 1 - missed
+    twice = in_a_pass * size - n_features  # those that fill up the last subset were in the first one together
+    pairs = math.comb(n_features, 2)
+    of_a_pass = (in_a_pass * math.comb(size, 2) - math.comb(twice, 2)) / pairs
+    return 1 - (1 - of_a_pass) ** passes * (1 - rest * math.comb(size, 2) / pairs)
 
 
 def subsets_of_a_pass(n_features: int, size: int) -> int:
