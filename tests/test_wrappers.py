@@ -17,7 +17,9 @@ from nearhit.turf import Round, weights_of_rounds, worst_features
 from nearhit.vls import draw_subsets, expected_share_of_pairs
 
 
-@parametrize_with_checks([TuRF(), VLSRelief(), TuRF(RReliefF()), VLSRelief(TuRF(Relief()), n_subsets=4, subset_size=0.5)])
+@parametrize_with_checks(
+    [TuRF(), VLSRelief(), TuRF(RReliefF()), VLSRelief(TuRF(Relief()), n_subsets=4, subset_size=0.5)]
+)
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 

@@ -20,4 +20,16 @@ from nearhit.turf import TuRF
 from nearhit.vls import VLSRelief
 
 __version__ = _version("nearhit")
-__all__ = ["IRelief", "RReliefF", "Ranking", "Relief", "ReliefF", "Simba", "TuRF", "VLSRelief", "get_config", "set_config", "show_config"]
+__all__ = [
+    "IRelief",
+    "RReliefF",
+    "Ranking",
+    "Relief",
+    "ReliefF",
+    "Simba",
+    "TuRF",
+    "VLSRelief",
+    "get_config",
+    "set_config",
+    "show_config",
+]

@@ -169,9 +169,10 @@ def iterate(margins: Any, n_features: int, damping: float, max_iter: int, tol: f
     for n_iter in range(1, max_iter + 1):
         found = on_the_unit_sphere(np.maximum(margins(w), 0))
         change = float(np.sqrt(((found - w) ** 2).sum()))
-        w = on_the_unit_sphere(damping * w + (1 - damping) * found) if found.any() else found
-        if change < tol or not w.any():
+        if change < tol or not found.any():
+            w = found  # not damped: what is ruled out is 0
             break
+        w = on_the_unit_sphere(damping * w + (1 - damping) * found)
         if report:
             report(1)
     if report:
@@ -210,14 +211,18 @@ class Margins:
         self.share = target.weight / target.weight.sum()
         step = max(1, diffs.rows_at_once)
         self.blocks = [
-            (c, slice(i, min(i + step, len(rows)))) for c, rows in enumerate(self.rows_of) for i in range(0, len(rows), step)
+            (c, slice(i, min(i + step, len(rows))))
+            for c, rows in enumerate(self.rows_of)
+            for i in range(0, len(rows), step)
         ]
         self.n_threads = min(diffs.n_threads, len(self.blocks))
 
     def mean(self, w: FloatArray) -> FloatArray:
         """nu: the mean over all rows under the weights w. Blocks are added in their order, whoever was first."""
         total = np.zeros(len(w))
-        for sums in choose_engine(self.n_threads, len(self.blocks)).map(lambda block: self._sums(*block, w), self.blocks):
+        for sums in choose_engine(self.n_threads, len(self.blocks)).map(
+            lambda block: self._sums(*block, w), self.blocks
+        ):
             total += sums
         return total * (self.diffs.one / self.copies.sum())
 
@@ -234,7 +239,10 @@ class Margins:
         coefficients = self._coefficients(c, place, others, distances[None])[0]
         starts = range(0, len(others), len(parts[0]))
         return sum(
-            (coefficients[i : i + len(some)] @ self.diffs.between(rows, some) for i, some in zip(starts, parts, strict=True)),
+            (
+                coefficients[i : i + len(some)] @ self.diffs.between(rows, some)
+                for i, some in zip(starts, parts, strict=True)
+            ),
             start=np.zeros(len(w)),
         )
 

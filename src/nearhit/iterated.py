@@ -26,7 +26,9 @@ class Iterated(_OfClasses):
     weights, sigma, ties, n_targets = "equal", 1.0, "share", None
     device, random_state = "auto", None
 
-    def __init__(self, *, missing: str, categorical_features: Any, select: Any, n_jobs: int | None, verbose: int) -> None:
+    def __init__(
+        self, *, missing: str, categorical_features: Any, select: Any, n_jobs: int | None, verbose: int
+    ) -> None:
         self.missing = missing
         self.categorical_features = categorical_features
         self.select = select
@@ -48,7 +50,9 @@ class Iterated(_OfClasses):
                 'use "expected" or "uniform".'
             )
         if isinstance(self.select, str) and self.select.startswith("chebyshev"):
-            raise ValueError(f"the Chebyshev threshold holds for the weights of one fit only: not with {type(self).__name__}.")
+            raise ValueError(
+                f"the Chebyshev threshold holds for the weights of one fit only: not with {type(self).__name__}."
+            )
 
     def _check_count(self, name: str) -> None:
         value = getattr(self, name)

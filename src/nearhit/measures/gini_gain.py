@@ -1,6 +1,6 @@
 """Gini gain: how much purer the classes become once the value of a feature is known.
 
-    gini = 1 - sum_C P(C)^2        gain = gini(C) - sum_V P(V) gini(C | V)        SPEC.md section 4
+gini = 1 - sum_C P(C)^2        gain = gini(C) - sum_V P(V) gini(C | V)        SPEC.md section 4
 """
 
 from __future__ import annotations

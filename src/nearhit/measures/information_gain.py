@@ -1,6 +1,6 @@
 """Information gain: how many bits the value of a feature tells about the class (K94 equation 1).
 
-    H = -sum_C P(C) log2 P(C)        gain = H(C) - sum_V P(V) H(C | V)        SPEC.md section 4
+H = -sum_C P(C) log2 P(C)        gain = H(C) - sum_V P(V) H(C | V)        SPEC.md section 4
 """
 
 from __future__ import annotations
