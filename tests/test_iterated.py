@@ -310,7 +310,7 @@ def test_threads_change_no_bit(estimator, holes):
 @each_one
 @pytest.mark.parametrize("holes", [0.0, 0.2])
 def test_columns_and_names(estimator, holes):
-    columns, frame, y = mixed(80, holes=holes)
+    _, frame, y = mixed(80, holes=holes)
     expected = clone(estimator).fit(frame, y).weights_
     turned = frame[["c3", "c4", "c0", "c2", "c1"]].rename(columns=str.upper)
     turned["C2"] = turned["C2"].map({"red": "z", "green": "a", "blue": "k"})
@@ -356,7 +356,7 @@ def test_parts_of_rows():
     frame, y = frame[keep], y[keep]
     columns = [[v for v, kept in zip(values, keep, strict=True) if kept] for values in columns]
     weights = np.where(np.arange(39) % 3, 1.0, 0.5)
-    expected, margin = plain_simba(
+    expected, _ = plain_simba(
         plain_diffs(columns, y, 2),
         y.tolist(),
         order_of_visits(2, 39, 2),

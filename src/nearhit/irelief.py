@@ -14,6 +14,7 @@ Analysis and Machine Intelligence 29(6), 1035-1051, 2007.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, cast
@@ -135,8 +136,8 @@ class IRelief(Iterated):
         self.n_iter_ = n_iter
         if not w.any():
             warnings.warn(
-                "no feature differs more to the nearest miss than to the nearest hit: all weights are 0. Use a smaller sigma, "
-                "or take it that the features tell nothing of the classes.",
+                "no feature differs more to the nearest miss than to the nearest hit: all weights are 0. Use a smaller "
+                "sigma, or take it that the features tell nothing of the classes.",
                 UserWarning,
                 stacklevel=4,
             )
@@ -163,21 +164,26 @@ class IRelief(Iterated):
             raise ValueError(f"damping must be a share of at least 0 and below 1; got {damping!r}.")
 
 
-def iterate(margins: Any, n_features: int, damping: float, max_iter: int, tol: float, report: Any):
+def iterate(
+    margins: Callable[[FloatArray], FloatArray],
+    n_features: int,
+    damping: float,
+    max_iter: int,
+    tol: float,
+    report: Callable[[int], None] | None,
+) -> tuple[FloatArray, int, float]:
     """Weights that their own margins give back, from equal ones; how many rounds it took, and the last change."""
     w = np.full(n_features, n_features**-0.5)
     for n_iter in range(1, max_iter + 1):
         found = on_the_unit_sphere(np.maximum(margins(w), 0))
         change = float(np.sqrt(((found - w) ** 2).sum()))
-        if change < tol or not found.any():
-            w = found  # not damped: what is ruled out is 0
-            break
-        w = on_the_unit_sphere(damping * w + (1 - damping) * found)
+        at_rest = change < tol or not found.any()
         if report:
-            report(1)
-    if report:
-        report(max_iter - n_iter + 1)
-    return w, n_iter, change
+            report(max_iter + 1 - n_iter if at_rest else 1)  # the bar comes to its end
+        if at_rest:
+            return found, n_iter, change  # not damped: what is ruled out is 0
+        w = on_the_unit_sphere(damping * w + (1 - damping) * found)
+    return w, max_iter, change
 
 
 def on_the_unit_sphere(w: FloatArray) -> FloatArray:

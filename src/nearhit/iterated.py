@@ -56,10 +56,10 @@ class Iterated(_OfClasses):
 
     def _check_count(self, name: str) -> None:
         value = getattr(self, name)
-        if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        if not isinstance(value, Integral) or isinstance(value, bool) or int(value) < 1:
             raise ValueError(f"{name} must be an integer of at least 1; got {value!r}.")
 
     def _check_positive(self, name: str) -> None:
         value = getattr(self, name)
-        if not isinstance(value, Real) or isinstance(value, bool) or not 0 < value < np.inf:
+        if not isinstance(value, Real) or isinstance(value, bool) or not 0 < float(value) < np.inf:
             raise ValueError(f"{name} must be a finite number greater than 0; got {value!r}.")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from numbers import Integral, Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +17,7 @@ import numpy.typing as npt
 from nearhit.fitting import Fit
 from nearhit.recipes import Recipe
 from nearhit.table import Table
-from nearhit.wrappers import Wrapper
+from nearhit.wrappers import Wrapper, is_count, is_share
 
 Features = npt.NDArray[np.intp]
 Weights = npt.NDArray[np.float64]
@@ -109,25 +108,25 @@ class TuRF(Wrapper):
             return fits[-1].weights
 
         most = math.inf if self.n_rounds is None else self.n_rounds
-        keep = max(1, round(self.keep * table.n_features)) if _is_share(self.keep) else int(self.keep)
+        keep = max(1, round(self.keep * table.n_features)) if is_share(self.keep) else int(self.keep)
         self.history_ = tune(fit, table, self._n_to_drop, keep, most)
         self.n_rounds_ = len(self.history_)
         weights = weights_of_rounds(self.history_, table.n_features)
         return replace(fits[0], weights=weights, fewest_neighbours=min(fit.fewest_neighbours for fit in fits))
 
     def _n_to_drop(self, n_left: int) -> int:
-        return max(1, round(self.drop * n_left)) if _is_share(self.drop) else int(self.drop)
+        return max(1, round(self.drop * n_left)) if is_share(self.drop) else int(self.drop)
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not _is_count(self.drop) and not (_is_share(self.drop) and self.drop < 1):
+        if not is_count(self.drop) and not (is_share(self.drop) and float(self.drop) < 1):
             raise ValueError(
                 f"drop must be a share of the features that are left, between 0 and 1, or a number of features; got "
                 f"{self.drop!r}."
             )
-        if not _is_count(self.keep) and not _is_share(self.keep):
+        if not is_count(self.keep) and not is_share(self.keep):
             raise ValueError(f"keep must be a number of features or a share of all, in (0, 1]; got {self.keep!r}.")
-        if self.n_rounds is not None and not _is_count(self.n_rounds):
+        if self.n_rounds is not None and not is_count(self.n_rounds):
             raise ValueError(f"n_rounds must be None or an integer of at least 1; got {self.n_rounds!r}.")
 
 
@@ -182,11 +181,3 @@ def _descending(rounds_and_weights: Iterable[tuple[int, float]]) -> Iterable[flo
         if pair != before:
             before, lowest = pair, min(pair[1], math.nextafter(lowest, -math.inf))
         yield lowest
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
-
-
-def _is_share(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, Integral) and 0 < value <= 1

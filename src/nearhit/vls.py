@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from nearhit.estimator import check_seed
 from nearhit.fitting import Fit
 from nearhit.recipes import Recipe
 from nearhit.table import Table
-from nearhit.wrappers import Wrapper
+from nearhit.wrappers import Wrapper, is_count, is_share
 
 
 class VLSRelief(Wrapper):
@@ -116,10 +116,9 @@ class VLSRelief(Wrapper):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        if not _is_count(self.n_subsets):
+        if not is_count(self.n_subsets):
             raise ValueError(f"n_subsets must be an integer of at least 1; got {self.n_subsets!r}.")
-        is_share = isinstance(self.subset_size, Real) and not isinstance(self.subset_size, Integral)
-        if not _is_count(self.subset_size) and not (is_share and 0 < self.subset_size <= 1):
+        if not is_count(self.subset_size) and not is_share(self.subset_size):
             raise ValueError(
                 f"subset_size must be a share of the features in (0, 1], or a number of them; got {self.subset_size!r}."
             )
@@ -166,7 +165,3 @@ def expected_share_of_pairs(n_features: int, size: int, n_subsets: int) -> float
 def subsets_of_a_pass(n_features: int, size: int) -> int:
     """How many subsets it takes to hold each feature."""
     return -(-n_features // size)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -77,3 +78,13 @@ class Wrapper(ReliefEstimator):
 
     def _check_sizes(self, n_features: int) -> None:
         """Parameters that have to fit the number of features."""
+
+
+def is_count(value: Any) -> bool:
+    """A whole number of at least 1."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1
+
+
+def is_share(value: Any) -> bool:
+    """A fraction in (0, 1]; 1 as a whole number is a count."""
+    return isinstance(value, Real) and not isinstance(value, Integral) and 0 < float(value) <= 1
