@@ -264,7 +264,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             )
         if not isinstance(self.verbose, numbers.Integral) or self.verbose < 0:
             raise ValueError(f"verbose must be an integer of at least 0; got {self.verbose!r}.")
-        check_seed(self.random_state)
+        _check_seed(self.random_state)
         if self.device == "cuda":
             raise RuntimeError(
                 'device="cuda" was asked for, but this version of nearhit has no CUDA kernel. Use device="cpu", or "auto" '
@@ -383,7 +383,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         super().__setstate__(state)
 
 
-def check_seed(random_state: Any) -> None:
+def _check_seed(random_state: Any) -> None:
     try:
         check_random_state(random_state)
     except (TypeError, ValueError):
