@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         f"{ROWS} rows, {options.tables} tables of each size (seeds from 0 on). Seconds: of processor time, the mean of all fits.",
         f"Machine: {in_words(this_machine())}. Measured {today()}.",
     ]
-    columns = ["", *[f"{n:,} columns" for n in options.columns], *[f"s at {n:,}" for n in options.columns]]
+    columns = ["", *[f"{n:,} columns" for n in options.columns], *[f"seconds at {n:,}" for n in options.columns]]
     show("How often is the pair ranked first?", columns, rows, notes, n_left=1)
 
 
@@ -57,7 +57,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     layout = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=layout)
     parser.add_argument("--columns", type=lambda text: [int(n) for n in text.split(",")], default=[100, 300, 1000])
-    parser.add_argument("--tables", type=int, default=20)
+    parser.add_argument("--tables", type=int, default=10)
     parser.add_argument("--picture", type=Path, metavar="FILE", help="draw the rounds of TuRF here instead")
     return parser.parse_args(argv)
 
@@ -72,7 +72,7 @@ def measure(member: Any, columns: int, tables: int) -> tuple[int, float]:
     """How often the pair comes first, and the processor seconds of a fit."""
     hits, start = 0, time.process_time()
     for seed in range(tables):
-        hits += max(member.fit(*make_table(columns, seed)).ranking_[PAIR]) == 2
+        hits += int(max(member.fit(*make_table(columns, seed)).ranking_[PAIR]) == 2)
     return hits, (time.process_time() - start) / tables
 
 

@@ -289,9 +289,8 @@ def test_grid_search_over_the_member(wrap):
 def test_the_input_is_read_once(wrap, genotypes, monkeypatch):
     from nearhit import estimator
 
-    calls = []
-    read, make = estimator.read_columns, estimator.make_table
-    monkeypatch.setattr(estimator, "read_columns", lambda *a, **k: calls.append("read") or read(*a, **k))
+    calls, make, prepare = [], estimator.make_table, ReliefF._prepare
+    monkeypatch.setattr(ReliefF, "_prepare", lambda *a: calls.append("read") or prepare(*a))
     monkeypatch.setattr(estimator, "make_table", lambda *a, **k: calls.append("make") or make(*a, **k))
     wrap(ReliefF(3)).fit(*genotypes)
     assert calls == ["read", "make"]

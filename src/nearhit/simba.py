@@ -41,7 +41,7 @@ class Simba(Iterated):
     One row after the other, in a random order, looks for its nearest hit and its nearest miss under the weights that
     have been found so far, and moves the weights towards those features in which the miss is the farther one. Like
     I-Relief it judges *near* by the weights, but by one neighbour at a time: quick to find a few strong features, and
-    dependent on the order. Several starts and the best of them make it steadier.
+    dependent on the order. Several starts find a better fit, not always a better list.
 
     Each pass compares all rows in all features, n² · a diffs, and so does the comparison of starts.
 
