@@ -349,6 +349,17 @@ def test_whole_weights_are_copies(estimator):
     assert weighted.weights_ == pytest.approx(copied.weights_, rel=0, abs=1e-9)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_copies_that_share_a_place(seed):
+    """Among few categories many rows are equally near: each counts by its copies."""
+    X, y, _ = together(40, 8, "categories", seed=1)
+    y = y ^ (np.random.default_rng(seed).random(40) < 0.2)
+    copies = np.random.default_rng(2).integers(0, 4, 40)
+    weighted = Simba(1, random_state=seed).fit(X, y, sample_weight=copies)
+    copied = Simba(1, random_state=seed).fit(X.repeat(copies, axis=0), y.repeat(copies))
+    assert weighted.weights_ == pytest.approx(copied.weights_, rel=0, abs=1e-9)
+
+
 def test_parts_of_rows():
     """A weight of 1.5 is a step and half a step for Simba; to I-Relief a common factor matters by a row's own copies."""
     columns, frame, y = mixed(40, n_classes=2)
@@ -369,12 +380,14 @@ def test_parts_of_rows():
 
 
 @each_one
-def test_little_memory(estimator, monkeypatch):
+@pytest.mark.parametrize("in_cache", [76, 1000])  # one other row at a time, or thirteen
+def test_little_memory(estimator, in_cache, monkeypatch):
     """Rows that do not fit are looked at in parts, some of the other rows at a time."""
-    _, frame, y = mixed(100, holes=0.1)
+    _, frame, y = mixed(60, holes=0.1)
+    estimator = clone(estimator).set_params(**({"max_iter": 5, "tol": 0.1} if isinstance(estimator, IRelief) else {}))
     expected = clone(estimator).fit(frame, y).weights_
     monkeypatch.setattr(row_diffs, "BYTES_OF_A_ROW", 4000)
-    monkeypatch.setattr(row_diffs, "BYTES_IN_CACHE", 1000)
+    monkeypatch.setattr(row_diffs, "BYTES_IN_CACHE", in_cache)
     assert clone(estimator).fit(frame, y).weights_ == pytest.approx(expected, rel=0, abs=1e-9)
 
 

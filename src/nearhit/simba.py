@@ -43,7 +43,8 @@ class Simba(Iterated):
     I-Relief it judges *near* by the weights, but by one neighbour at a time: quick to find a few strong features, and
     dependent on the order. Several starts find a better fit, not always a better list.
 
-    Each pass compares all rows in all features, n² · a diffs, and so does the comparison of starts.
+    Each pass compares all rows in all features, n² · a diffs, and so does the margin in the end. A row of sample weight w
+    takes w turns in each pass, so multiply large weights down if they are no counts.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ class Wrapper(ReliefEstimator):
         self.select = select
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self._check_parameters()
+        self._check_parameters()  # as in _prepare, a call less deep: the member's warnings point to who called fit
         member = self._member()
         recipe, table, targets = member._prepare(X, y, sample_weight)
         self._take_over(member)
