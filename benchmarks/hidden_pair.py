@@ -45,7 +45,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         found = [measure(member, columns, options.tables) for columns in options.columns]
         rows.append([name, *[f"{hits} of {options.tables}" for hits, _ in found], *[f"{s:.2f}" for _, s in found]])
     notes = [
-        f"{ROWS} rows, {options.tables} tables of each size (seeds from 0 on). Seconds: of processor time, the mean of all fits.",
+        f"{ROWS} rows, {options.tables} tables of each size. Seconds of processor time, the mean of all fits.",
         f"Machine: {in_words(this_machine())}. Measured {today()}.",
     ]
     columns = ["", *[f"{n:,} columns" for n in options.columns], *[f"seconds at {n:,}" for n in options.columns]]
