@@ -70,7 +70,7 @@ class Fit:
         def run(rows: npt.NDArray[np.intp]) -> None:
             near = None if radii is None else radii[rows]
             toward = handle.toward(handle._class_of(rows))
-            handle.loaded.run(rows, near, handle.batch, handle.candidates, handle.neighbours, toward, last_stage)
+            handle.loaded.run(rows, near, handle.batch, handle.candidates, handle.neighbours_waiting, toward, last_stage)
 
         blocks = list(blocks)
         for _ in choose_engine(self.threads, len(blocks)).map(run, blocks):

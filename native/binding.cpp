@@ -81,18 +81,12 @@ public:
     }
 
     // Room for all distances; then all stretches of panels, perhaps on different threads; then they are used.
-    size_t begin_to_keep() {
-        for (Layer* layer : kept_layers()) layer->kept = Buffer<uint32_t>(packed_->order.n_places() * packed_->order.n_places());
-        return stretches_to_keep(packed_->order).size();
-    }
+    size_t begin_to_keep() { return kept_.begin(*packed_); }
     void keep(size_t stretch) {
         nb::gil_scoped_release unlocked;
-        const auto [first, stop] = stretches_to_keep(packed_->order)[stretch];
-        for (Layer* layer : kept_layers()) keep_distances(*packed_, *layer, first, stop);
+        kept_.measure(*packed_, stretch);
     }
-    void end_to_keep() {
-        for (Layer* layer : kept_layers()) layer->is_kept = true;
-    }
+    void end_to_keep() { packed_->coarse.is_kept = true; }
 
     nb::object toward(size_t c, bool in_full) const {
         if (!packed_->expected.size()) return nb::none();
@@ -109,7 +103,7 @@ public:
         std::vector<uint64_t> words;
         {
             nb::gil_scoped_release unlocked;
-            for (const Moments& m : moments_of(*packed_, rows.data(), rows.shape(0), batch, pointer(toward), pointer(toward_in_full)))
+            for (const Moments& m : moments_of(*packed_, kept_, rows.data(), rows.shape(0), batch, pointer(toward), pointer(toward_in_full)))
                 for (const auto part : {m.sum, m.squares_low, m.squares_high}) {
                     words.push_back(static_cast<uint64_t>(part));
                     words.push_back(static_cast<uint64_t>(part >> 64));
@@ -158,11 +152,6 @@ public:
     }
 
 private:
-    std::vector<Layer*> kept_layers() {
-        if (packed_->full.parts.empty()) return {&packed_->coarse};
-        return {&packed_->coarse, &packed_->full};
-    }
-
     static RecipeView read(const nb::dict& d) {
         RecipeView r{};
         r.grouping = static_cast<Grouping>(nb::cast<int>(d["grouping"]));
@@ -191,6 +180,7 @@ private:
 
     nb::tuple keep_;
     std::unique_ptr<Packed> packed_;
+    Kept kept_;
 };
 
 }  // namespace nearhit

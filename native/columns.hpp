@@ -34,22 +34,21 @@ struct FewValues {
         return words.data() + (value * n_panels() + panel) * n_groups * PANEL;
     }
 
+    // Whether the columns of a panel stand side by side in the table, as those of genotypes do.
+    bool side_by_side(size_t panel) const {
+        const size_t first = panel * PANEL, last = first + n_columns(panel) - 1;
+        return which[last] - which[first] == last - first;
+    }
+    size_t n_columns(size_t panel) const { return std::min<size_t>(PANEL, which.size() - panel * PANEL); }
+
     // The cells of a row in 64 columns; those of columns that do not exist are anything.
-    void read(const TableView& t, size_t row, size_t panel, uint32_t* cells) const {
-        const size_t first = panel * PANEL, n = std::min<size_t>(PANEL, which.size() - first);
-        const bool side_by_side = t.nominal8 && which[first + n - 1] - which[first] == n - 1;
-        if (side_by_side && n == PANEL) {
-            const uint8_t* from = t.nominal8 + row * t.n_nominal + which[first];
-            for (size_t l = 0; l < PANEL; ++l) cells[l] = from[l];
-        } else {
-            for (size_t l = 0; l < n; ++l) cells[l] = t.nominal(row, which[first + l]);
-        }
+    void read(const TableView& t, size_t row, size_t panel, uint8_t* cells) const {
+        const size_t first = panel * PANEL, n = n_columns(panel);
+        if (t.nominal8 && n == PANEL && side_by_side(panel)) std::copy_n(t.nominal8 + row * t.n_nominal + which[first], PANEL, cells);
+        else for (size_t l = 0; l < n; ++l) cells[l] = static_cast<uint8_t>(t.nominal(row, which[first + l]));
     }
 
-    // To be read soon: the cells of a row in a panel lie far from those in the next, and the bits of a panel come from memory.
-    void fetch(const TableView& t, size_t row, size_t panel) const {
-        if (t.nominal8 && panel < n_panels()) __builtin_prefetch(t.nominal8 + row * t.n_nominal + which[panel * PANEL]);
-    }
+    // To be read soon: the bits of a panel come from memory.
     void fetch_bits(size_t panel) const {
         for (size_t v = 0; v + 1 < n_values && panel < n_panels(); ++v)
             for (size_t at = 0; at < n_groups * PANEL; at += 16) __builtin_prefetch(rows_with(v, panel) + at, 0, 2);
@@ -57,7 +56,7 @@ struct FewValues {
 
     // The rows of one group, all columns: each row is read in order.
     void pack(const TableView& t, const Order& order, size_t group) {
-        uint32_t cells[PANEL] = {};
+        uint8_t cells[PANEL] = {};
         for (size_t p = 0; p < n_panels(); ++p) {
             uint32_t bits[MOST - 1][PANEL] = {};
             for (size_t r = 0; r < 32; ++r) {

@@ -128,10 +128,10 @@ private:
                 const int64_t most = int64_t{near.lowest} + 2 * slack[near.place] + slack[k_.order.place_of[i]];
                 inside = most << k_.filter.shift <= radius || static_cast<int64_t>(distance(i, {0, j, 1})) <= radius;
             }
-            if (inside) waiting_.push_back({j, t_.weight(j), 1});
+            if (inside) waiting_.push_back({j, near.place, t_.weight(j), 1});
         }
         const int64_t of_itself = t_.units && own_class ? t_.units[i] - r_.one : 0;
-        if (of_itself > 0 && static_cast<int64_t>(k_.distance_to_itself(i)) <= radius) waiting_.push_back({static_cast<uint32_t>(i), of_itself, 1});
+        if (of_itself > 0 && static_cast<int64_t>(k_.distance_to_itself(i)) <= radius) waiting_.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(k_.order.place_of[i]), of_itself, 1});
     }
 
     // With every row a neighbour of equal weight no distance is needed.
@@ -295,7 +295,9 @@ private:
 
     // Neighbours of weight 1, which most are, are counted across targets.
     template <class Category> void add_categories(const Category* cells) {
-        const std::vector<Run> runs = read_runs();
+        std::vector<Run> runs = read_runs();
+        if (!k_.plane_rows.empty()) std::erase_if(runs, [&](const Run& run) { return run.is_common && add_by_planes(run); });
+        for (size_t g = 0; g < pairs_.size(); ++g) add_pairs(g);
         std::vector<MismatchCounter<Category>> common(n_groups_);
         MismatchCounter<Category> own;
         const size_t n = t_.n_nominal;
@@ -309,6 +311,19 @@ private:
             }
             for (auto& counter : common) counter.flush();
         }
+    }
+
+    // As planes, where the table has them: pairs wait until all are there.
+    bool add_by_planes(const Run& run) {
+        pairs_.resize(n_groups_);
+        amount_ = run.amount;                                 // of a weight of 1
+        for (size_t j = run.begin; j < run.end; ++j) pairs_[run.group].push_back({static_cast<uint32_t>(run.row), waiting_[j].row});
+        return true;
+    }
+    void add_pairs(size_t g) {
+        for (size_t i = 0; i < k_.plane_rows.size() && !pairs_[g].empty(); ++i)
+            add_mismatches(k_.plane_rows[i], k_.nominal_part(i), pairs_[g], amount_, sums_of(g, 0) + t_.n_numeric);
+        pairs_[g].clear();
     }
 
     // All other rows: the diffs are written down first; by rule C what is unknown counts in the distance only.
@@ -374,6 +389,8 @@ private:
     std::vector<Task> tasks_;
     std::vector<double> factors_[2];                          // per part and waiting neighbour
     std::vector<int64_t> ones_[2];                            // the same: copies * weight, in fixed point
+    std::vector<std::vector<RowPair>> pairs_;                 // per group: what is counted by planes
+    int64_t amount_ = 0;
     Added added_;
     std::vector<uint32_t> diff_rows_, zeros_;
 };

@@ -40,11 +40,15 @@ inline Vec subtract(Vec a, Vec b) { return _mm512_sub_epi32(a, b); }
 inline Vec times(Vec a, Vec b) { return _mm512_mullo_epi32(a, b); }
 // |a - b| of codes up to 2^31
 inline Vec apart(Vec a, Vec b) { return _mm512_abs_epi32(_mm512_sub_epi32(a, b)); }
-inline Vec upper_half(Vec a) { return _mm512_srli_epi32(a, 16); }
+inline Vec add_upper_bytes(Vec acc, Vec a) { return _mm512_dpbusd_epi32(acc, a, _mm512_set1_epi32(1 << 24)); }
 inline Vec both(Vec a, Vec b) { return _mm512_and_si512(a, b); }
 inline Vec smaller(Vec a, Vec b) { return _mm512_min_epi32(a, b); }
 inline Vec differ(Vec a, Vec b) { return _mm512_xor_si512(a, b); }
 inline Vec or_differ(Vec found, Vec a, Vec b) { return _mm512_ternarylogic_epi32(found, a, b, 0xF6); }
+inline Vec differ(Vec a, Vec b, Vec c) { return _mm512_ternarylogic_epi32(a, b, c, 0x96); }
+inline Vec majority(Vec a, Vec b, Vec c) { return _mm512_ternarylogic_epi32(a, b, c, 0xE8); }
+inline Vec shifted(Vec a, int bits) { return _mm512_srl_epi32(a, _mm_cvtsi32_si128(bits)); }
+inline bool any(Vec a) { return _mm512_test_epi32_mask(a, a) != 0; }
 inline Vec add_bits(Vec acc, Vec a) { return _mm512_add_epi32(acc, _mm512_popcnt_epi32(a)); }
 // acc - 2 * (the smaller of each pair of 16-bit halves)
 inline Vec minus_twice_min16(Vec acc, Vec a, Vec b) {
@@ -79,11 +83,15 @@ inline Vec add(Vec a, Vec b) { return _mm256_add_epi32(a, b); }
 inline Vec subtract(Vec a, Vec b) { return _mm256_sub_epi32(a, b); }
 inline Vec times(Vec a, Vec b) { return _mm256_mullo_epi32(a, b); }
 inline Vec apart(Vec a, Vec b) { return _mm256_abs_epi32(_mm256_sub_epi32(a, b)); }
-inline Vec upper_half(Vec a) { return _mm256_srli_epi32(a, 16); }
+inline Vec add_upper_bytes(Vec acc, Vec a) { return _mm256_add_epi32(acc, _mm256_srli_epi32(a, 24)); }
 inline Vec both(Vec a, Vec b) { return _mm256_and_si256(a, b); }
 inline Vec smaller(Vec a, Vec b) { return _mm256_min_epi32(a, b); }
 inline Vec differ(Vec a, Vec b) { return _mm256_xor_si256(a, b); }
 inline Vec or_differ(Vec found, Vec a, Vec b) { return _mm256_or_si256(found, _mm256_xor_si256(a, b)); }
+inline Vec differ(Vec a, Vec b, Vec c) { return _mm256_xor_si256(a, _mm256_xor_si256(b, c)); }
+inline Vec majority(Vec a, Vec b, Vec c) { return _mm256_or_si256(_mm256_and_si256(a, b), _mm256_and_si256(c, _mm256_or_si256(a, b))); }
+inline Vec shifted(Vec a, int bits) { return _mm256_srl_epi32(a, _mm_cvtsi32_si128(bits)); }
+inline bool any(Vec a) { return !_mm256_testz_si256(a, a); }
 inline Vec sum_of_bytes(Vec acc, __m256i bytes) {
     const __m256i pairs = _mm256_maddubs_epi16(bytes, _mm256_set1_epi8(1));
     return _mm256_add_epi32(acc, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
@@ -135,7 +143,7 @@ inline Vec apart(Vec a, Vec b) {
     const __m128i d = _mm_sub_epi32(a, b), sign = _mm_srai_epi32(d, 31);
     return _mm_sub_epi32(_mm_xor_si128(d, sign), sign);
 }
-inline Vec upper_half(Vec a) { return _mm_srli_epi32(a, 16); }
+inline Vec add_upper_bytes(Vec acc, Vec a) { return _mm_add_epi32(acc, _mm_srli_epi32(a, 24)); }
 inline Vec both(Vec a, Vec b) { return _mm_and_si128(a, b); }
 inline Vec smaller(Vec a, Vec b) {
     const __m128i second = _mm_cmpgt_epi32(a, b);
@@ -143,6 +151,10 @@ inline Vec smaller(Vec a, Vec b) {
 }
 inline Vec differ(Vec a, Vec b) { return _mm_xor_si128(a, b); }
 inline Vec or_differ(Vec found, Vec a, Vec b) { return _mm_or_si128(found, _mm_xor_si128(a, b)); }
+inline Vec differ(Vec a, Vec b, Vec c) { return _mm_xor_si128(a, _mm_xor_si128(b, c)); }
+inline Vec majority(Vec a, Vec b, Vec c) { return _mm_or_si128(_mm_and_si128(a, b), _mm_and_si128(c, _mm_or_si128(a, b))); }
+inline Vec shifted(Vec a, int bits) { return _mm_srl_epi32(a, _mm_cvtsi32_si128(bits)); }
+inline bool any(Vec a) { return _mm_movemask_epi8(_mm_cmpeq_epi8(a, _mm_setzero_si128())) != 0xFFFF; }
 inline Vec sum_of_bytes(Vec acc, __m128i bytes) {
     const __m128i low = _mm_set1_epi16(0xFF);
     const __m128i pairs = _mm_add_epi16(_mm_and_si128(bytes, low), _mm_srli_epi16(bytes, 8));
@@ -196,13 +208,21 @@ inline Vec add(Vec a, Vec b) { return each([&](int l) { return a.v[l] + b.v[l]; 
 inline Vec subtract(Vec a, Vec b) { return each([&](int l) { return a.v[l] - b.v[l]; }); }
 inline Vec times(Vec a, Vec b) { return each([&](int l) { return a.v[l] * b.v[l]; }); }
 inline Vec apart(Vec a, Vec b) { return each([&](int l) { return a.v[l] < b.v[l] ? b.v[l] - a.v[l] : a.v[l] - b.v[l]; }); }
-inline Vec upper_half(Vec a) { return each([&](int l) { return a.v[l] >> 16; }); }
+inline Vec add_upper_bytes(Vec acc, Vec a) { return each([&](int l) { return acc.v[l] + (a.v[l] >> 24); }); }
 inline Vec both(Vec a, Vec b) { return each([&](int l) { return a.v[l] & b.v[l]; }); }
 inline Vec smaller(Vec a, Vec b) {
     return each([&](int l) { return static_cast<int32_t>(a.v[l]) < static_cast<int32_t>(b.v[l]) ? a.v[l] : b.v[l]; });
 }
 inline Vec differ(Vec a, Vec b) { return each([&](int l) { return a.v[l] ^ b.v[l]; }); }
 inline Vec or_differ(Vec f, Vec a, Vec b) { return each([&](int l) { return f.v[l] | (a.v[l] ^ b.v[l]); }); }
+inline Vec differ(Vec a, Vec b, Vec c) { return each([&](int l) { return a.v[l] ^ b.v[l] ^ c.v[l]; }); }
+inline Vec majority(Vec a, Vec b, Vec c) { return each([&](int l) { return (a.v[l] & b.v[l]) | (c.v[l] & (a.v[l] | b.v[l])); }); }
+inline Vec shifted(Vec a, int bits) { return each([&](int l) { return a.v[l] >> bits; }); }
+inline bool any(Vec a) {
+    for (int l = 0; l < LANES; ++l)
+        if (a.v[l]) return true;
+    return false;
+}
 inline Vec add_bits(Vec acc, Vec a) {
     return each([&](int l) { return acc.v[l] + static_cast<uint32_t>(__builtin_popcount(a.v[l])); });
 }

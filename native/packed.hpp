@@ -2,6 +2,7 @@
 #pragma once
 #include "columns.hpp"
 #include "exact.hpp"
+#include "plane_rows.hpp"
 #include "stripes.hpp"
 #include "tile.hpp"
 
@@ -63,6 +64,9 @@ public:
             code_panels = CodePanels(t, order.n_panels());
         }
         if (writes_down) expected_diffs_.resize(t.n_rows * n_classes * expected.size());
+        if (counts_by_planes())
+            for (const Part& part : coarse.parts)
+                if (part.form != Form::numeric16) plane_rows.emplace_back(part, t.n_rows);
         if (r.radius && !t.has_unknown() && !t.units) {
             columns = FewValues(t, order.n_places());
             if (r.diff == DiffKind::linear) stripes = Stripes(t, order.n_places());
@@ -80,6 +84,7 @@ public:
         for (auto [p, stop] = share(order.n_panels()); p < stop; ++p) {
             filtered ? pack(p) : code_panels.pack(t, order, p);
             stripes.pack(t, order, p);
+            for (size_t i = 0; i < plane_rows.size(); ++i) plane_rows[i].pack(nominal_part(i), order, p);
             for (size_t group = 2 * p; group < 2 * p + 2 && columns.n_values; ++group) columns.pack(t, order, group);
         }
     }
@@ -94,6 +99,8 @@ public:
     }
 
     size_t panels_at_a_time() const { return boxes.exist() ? BOXES : std::min(panels_of_a_chunk(coarse.parts), order.n_panels()); }
+
+    const Part& nominal_part(size_t i) const { return coarse.parts[i + (t.n_numeric > 0)]; }   // numbers come first
 
     // What an unknown value of a row of class c differs by from every row, [panel][slot][64]. A layer wants it in its units
     // and less what the packed columns, where an unknown code is 0, have added already; null is for exact distances.
@@ -137,6 +144,7 @@ public:
     Layer coarse, full;                  // in filter units; full codes, only for means of distances
     Boxes boxes;
     CodePanels code_panels;
+    std::vector<PlaneRows> plane_rows;   // of the nominal parts, where neighbours of weight 1 are counted by planes
     FewValues columns;                   // only for members with a radius, as are
     Stripes stripes;
 
@@ -146,6 +154,11 @@ private:
         // Sums of full codes are known modulo 2^32: the filter must tell the rest, so its slack must stay under 2^31.
         if (r.radius && t.n_features() >= MOST_COLUMNS_OF_MEANS) return false;
         return !r.euclidean && (r.diff == DiffKind::linear || t.n_numeric == 0);
+    }
+
+    bool counts_by_planes() const {
+        if (!filtered || r.radius || t.units || t.has_unknown() || t.n_nominal < PlaneRows::FEWEST_COLUMNS) return false;
+        return *std::max_element(t.n_codes, t.n_codes + t.n_nominal) <= 16;
     }
 
     void pack(size_t p) {

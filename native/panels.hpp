@@ -130,26 +130,13 @@ inline void gather_cells(const Category* row, const size_t* columns, size_t n, C
     std::fill(cells + n, cells + 32, Category{0});
 }
 
-// One group of a panel for one row: the columns that exist, the others 0 (which differ from nobody).
+// One group of categories or holes of a panel for one row: the columns that exist, the others 0 (which differ from nobody).
 inline void pack_group(const TableView& t, const Filter& f, const Part& part, size_t row, size_t group, uint32_t* out) {
     const size_t width = columns_per_group(part.form), first = group * width;
     const size_t n = std::min(width, part.columns.size() - first);
     const size_t* columns = part.columns.data() + first;
     if (part.form == Form::holes) {
         out[0] = t.known(row, columns[0]) ? 0 : ~0u;
-        return;
-    }
-    if (part.form == Form::codes32) {
-        out[0] = centred_in_full(t.numeric[row * t.n_numeric + columns[0]]);
-        return;
-    }
-    if (part.form == Form::numeric16) {
-        uint32_t word = 0;
-        for (size_t a = 0; a < n; ++a) {
-            const auto q = static_cast<uint32_t>(f.centred(t.numeric[row * t.n_numeric + columns[a]]));
-            word |= (q & 0xFFFFu) << (16 * a);
-        }
-        out[0] = word;
         return;
     }
     if (part.form == Form::bytes8 || part.form == Form::words16) {
@@ -169,10 +156,34 @@ inline void pack_group(const TableView& t, const Filter& f, const Part& part, si
     for (int p = 0; p < words_of(part.form); ++p) out[p * PANEL] = plane_of_bytes(cells, p);
 }
 
+// Numbers, which are most of a numeric table, without a question for each of them.
+template <Form FORM>
+inline void pack_numbers(const TableView& t, const Filter& f, const Part& part, const std::vector<size_t>& rows, uint32_t* panel) {
+    constexpr bool PAIRS = FORM == Form::numeric16;
+    for (size_t g = 0; g < part.n_groups; ++g, panel += PANEL) {
+        const size_t a = g * columns_per_group(FORM);          // numeric columns stand in order, and all are here
+        const bool has_second = PAIRS && a + 1 < t.n_numeric;
+        for (size_t r = 0; r < rows.size(); ++r) {
+            const uint32_t* codes = t.numeric + rows[r] * t.n_numeric + a;
+            if (!PAIRS) panel[r] = centred_in_full(codes[0]);
+            else panel[r] = (static_cast<uint32_t>(f.centred(codes[0])) & 0xFFFFu) |
+                            (has_second ? static_cast<uint32_t>(f.centred(codes[1])) << 16 : 0);
+        }
+        std::fill(panel + rows.size(), panel + PANEL, 0u);
+    }
+}
+
 // Group by group down the rows, so that the 64 words of a group are written together.
 inline void pack_panel(const TableView& t, const Filter& f, const Order& order, Part& part, size_t p) {
     const size_t words = static_cast<size_t>(words_of(part.form)) * PANEL;
     uint32_t* panel = part.words.data() + p * part.panel_size();
+    if (part.form == Form::numeric16 || part.form == Form::codes32) {
+        std::vector<size_t> rows;
+        for (size_t place = p * PANEL; place < (p + 1) * PANEL && order.is_row(place); ++place) rows.push_back(order.row(place));
+        part.form == Form::codes32 ? pack_numbers<Form::codes32>(t, f, part, rows, panel)
+                                   : pack_numbers<Form::numeric16>(t, f, part, rows, panel);
+        return;
+    }
     for (size_t g = 0; g < part.n_groups; ++g, panel += words)
         for (size_t r = 0; r < PANEL; ++r) {
             const size_t place = p * PANEL + r;

@@ -32,9 +32,11 @@ public:
             for (const Task& task : tasks) t_.units ? add_pairs<unsigned __int128>(task, known) : add_pairs<uint64_t>(task, known);
             return;
         }
-        places_.clear();
-        for (const Neighbour& n : waiting) places_.push_back(static_cast<uint32_t>(k_.order.place_of[n.row]));
-        find_blocks(tasks);
+        if (k_.stripes.size()) {
+            own_places_.clear();
+            for (const Task& task : tasks) own_places_.push_back(k_.order.place_of[task.row]);
+            sort_into_blocks(tasks);
+        }
         for (size_t stripe = 0; stripe < k_.stripes.size(); ++stripe) add_numbers(tasks, stripe);
         for (const auto& [first, stop] : k_.columns.others)
             for (const Task& task : tasks)
@@ -46,22 +48,26 @@ public:
     }
 
 private:
-    static constexpr size_t ROWS_AT_A_TIME = 256;             // of a stripe of columns: 64 KB
+    static constexpr size_t ROWS_AT_A_TIME = DiffSums::MOST_ROWS;   // of a stripe of columns: 64 KB
+
 
     int64_t* sums_of(const Task& task) const { return diffs_ + task.group * t_.n_features(); }
 
     size_t n_blocks() const { return (k_.order.n_places() + ROWS_AT_A_TIME - 1) / ROWS_AT_A_TIME; }
 
-    // Where in the list of each task the neighbours of each block of rows begin.
-    void find_blocks(const std::vector<Task>& tasks) {
-        begins_.clear();
-        for (const Task& task : tasks) {
-            size_t at = task.begin;
-            for (size_t block = 0; block <= n_blocks(); ++block) {
-                while (at < task.end && places_[at] < block * ROWS_AT_A_TIME) ++at;
-                begins_.push_back(at);
+    // The neighbours by blocks of rows, in each the lists of all tasks one after the other: they are read once for each
+    // stripe of columns, in this order.
+    void sort_into_blocks(const std::vector<Task>& tasks) {
+        members_.clear();
+        begins_.assign(1, 0);
+        at_.clear();
+        for (const Task& task : tasks) at_.push_back(task.begin);
+        for (size_t block = 0; block < n_blocks(); ++block)
+            for (size_t i = 0; i < tasks.size(); ++i) {
+                for (; at_[i] < tasks[i].end && waiting_[at_[i]].place / ROWS_AT_A_TIME == block; ++at_[i])
+                    members_.push_back(static_cast<uint8_t>(waiting_[at_[i]].place % ROWS_AT_A_TIME));
+                begins_.push_back(members_.size());
             }
-        }
     }
 
     // A stripe of columns after the other, and of it so many rows at a time that they stay in the cache while all
@@ -69,17 +75,13 @@ private:
     void add_numbers(const std::vector<Task>& tasks, size_t stripe) {
         const uint32_t* rows = k_.stripes.rows(stripe);
         totals_.assign(tasks.size() * Stripes::WIDTH, 0);
-        const size_t n = n_blocks();
-        for (size_t first = 0; first < n; first += DiffSums::MOST_ROWS / ROWS_AT_A_TIME) {
-            diffs_of_.assign(tasks.size(), {});
-            for (size_t block = first; block < std::min(first + DiffSums::MOST_ROWS / ROWS_AT_A_TIME, n); ++block)
-                for (size_t i = 0; i < tasks.size(); ++i) {
-                    const size_t begin = begins_[i * (n + 1) + block], end = begins_[i * (n + 1) + block + 1];
-                    if (begin < end) diffs_of_[i].add_rows(rows, k_.order.place_of[tasks[i].row], places_.data() + begin, end - begin);
-                }
-            for (size_t i = 0; i < tasks.size(); ++i)
-                for (size_t a = 0; a < Stripes::WIDTH; ++a) totals_[i * Stripes::WIDTH + a] += diffs_of_[i].total(a);
-        }
+        const size_t* begin = begins_.data();
+        for (size_t block = 0; block < n_blocks(); ++block)
+            for (size_t i = 0; i < tasks.size(); ++i, ++begin) {
+                if (begin[0] == begin[1]) continue;
+                DiffSums::add_rows(rows + own_places_[i] * Stripes::WIDTH, rows + block * ROWS_AT_A_TIME * Stripes::WIDTH,
+                                   members_.data() + begin[0], begin[1] - begin[0], totals_.data() + i * Stripes::WIDTH);
+            }
         for (size_t i = 0; i < tasks.size(); ++i)
             add_rounded(totals_.data() + i * Stripes::WIDTH, k_.stripes.width(stripe), tasks[i].factor * 0x1p-31,
                         sums_of(tasks[i]) + stripe * Stripes::WIDTH);
@@ -124,21 +126,9 @@ private:
         for (const Task& task : tasks) bits_[task.group].tasks.push_back(&task);
         for (size_t g = 0; g < bits_.size(); ++g) read_bits(bits_[g], k_.order.classes[g]);
         for (size_t p = 0; p < k_.columns.n_panels(); ++p) {
-            read_cells(tasks, p);
             k_.columns.fetch_bits(p + 1);
             for (size_t g = 0; g < bits_.size(); ++g)
-                for (size_t t = 0; t < bits_[g].tasks.size(); t += T) add_panel(tasks, bits_[g], k_.order.classes[g], t, p);
-        }
-    }
-
-    // The cells of the targets in 64 columns; the tasks of one target stand together.
-    void read_cells(const std::vector<Task>& tasks, size_t p) {
-        cells_.resize(tasks.size() * PANEL);
-        for (size_t i = 0; i < tasks.size(); ++i) {
-            uint32_t* to = cells_.data() + i * PANEL;
-            if (i > 0 && tasks[i].row == tasks[i - 1].row) std::copy_n(to - PANEL, PANEL, to);
-            else k_.columns.read(t_, tasks[i].row, p, to);
-            k_.columns.fetch(t_, tasks[i].row, p + 1);
+                for (size_t t = 0; t < bits_[g].tasks.size(); t += T) add_panel(bits_[g], k_.order.classes[g], t, p);
         }
     }
 
@@ -147,61 +137,65 @@ private:
         bits.words.assign((bits.tasks.size() + T - 1) / T * n * T, 0);
         for (size_t t = 0; t < bits.tasks.size(); ++t)
             for (size_t j = bits.tasks[t]->begin; j < bits.tasks[t]->end; ++j) {
-                const size_t at = k_.order.place_of[waiting_[j].row] - segment.first_place;
+                const size_t at = waiting_[j].place - segment.first_place;
                 bits.words[(t / T * n + at / 32) * T + t % T] |= 1u << at % 32;
             }
     }
 
     // The tasks of one tile, 64 columns: who has the value of the target agrees with it; the others differ.
-    void add_panel(const std::vector<Task>& tasks, const Bits& bits, const Segment& segment, size_t t, size_t p) {
+    void add_panel(const Bits& bits, const Segment& segment, size_t t, size_t p) {
         static constexpr uint32_t ZEROS[PANEL] = {};
         const FewValues& columns = k_.columns;
-        const size_t n = segment.n_panels * 2, n_columns = std::min<size_t>(PANEL, columns.which.size() - p * PANEL);
+        const size_t n = segment.n_panels * 2, n_columns = columns.n_columns(p);
         alignas(64) uint32_t having[FewValues::MOST - 1][T][PANEL];
         for (size_t v = 0; v + 1 < columns.n_values; ++v)
             tile<Form::overlap>(bits.words.data() + t * n, columns.rows_with(v, p) + segment.first_panel * 2 * PANEL, n,
                                 Pass{ZEROS, having[v][0], PANEL, nullptr, 1}, [](size_t, uint32_t) {});
         const size_t n_tasks = std::min(T, bits.tasks.size() - t);
-        alignas(64) int64_t added[PANEL];
-        for (size_t l = 0; l < PANEL; l += HALF) {
-            Integers sum = Integers{} - ROUNDER_BITS * n_tasks;
-            for (size_t i = 0; i < n_tasks; ++i) {
-                const Task& task = *bits.tasks[t + i];
-                const uint32_t* cells = cells_.data() + static_cast<size_t>(&task - tasks.data()) * PANEL;
-                const auto n_neighbours = static_cast<uint32_t>(task.end - task.begin);
-                const HalfCodes count = unequal(cells + l, having[0][i] + l, T * PANEL, n_neighbours, columns.n_values);
-                sum += (Integers)(as_doubles(count) * static_cast<double>(k_.r.mismatch) * (task.factor * 0x1p-31) + ROUNDER);
-            }
-            *reinterpret_cast<Integers*>(added + l) = sum;
-        }
+        Integers added[PANEL / HALF] = {};
+        for (size_t i = 0; i < n_tasks; ++i) add_unequal(*bits.tasks[t + i], p, having[0][i], added);
         int64_t* sums = sums_of(*bits.tasks[t]) + t_.n_numeric;
-        for (size_t l = 0; l < n_columns; ++l) sums[columns.which[p * PANEL + l]] += added[l];
+        const size_t first = columns.which[p * PANEL];
+        if (n_columns == PANEL && columns.side_by_side(p))
+            for (size_t l = 0; l < PANEL; l += HALF) *reinterpret_cast<Integers*>(sums + first + l) += added[l / HALF];
+        else
+            for (size_t l = 0; l < n_columns; ++l) sums[columns.which[p * PANEL + l]] += static_cast<int64_t>(added[l / HALF][l % HALF]);
     }
 
-    // How many of the neighbours have another value than the target, half a vector of columns at a time.
-    static HalfCodes unequal(const uint32_t* cells, const uint32_t* counts, size_t stride, uint32_t n_neighbours, size_t n_values) {
-        const HalfCodes cell = *reinterpret_cast<const HalfCodes*>(cells);
-        HalfCodes others = HalfCodes{} + n_neighbours, same = {};
-        for (uint32_t v = 0; v + 1 < n_values; ++v, counts += stride) {
-            const HalfCodes count = *reinterpret_cast<const HalfCodes*>(counts);
-            others -= count;
-            same = cell == v ? count : same;
+    // The diffs of one task in 64 columns: of its neighbours those that have another value than the target, from how many
+    // have each value but the last. The target's own value is where its own bit is.
+    void add_unequal(const Task& task, size_t p, const uint32_t* counts, Integers* added) const {
+        const size_t place = k_.order.place_of[task.row], n_values = k_.columns.n_values;
+        const auto n_neighbours = static_cast<uint32_t>(task.end - task.begin);
+        const double mismatch = k_.r.mismatch, factor = task.factor * 0x1p-31;
+        const auto bit = static_cast<uint32_t>(place % 32);
+        const uint32_t* words = k_.columns.rows_with(0, p) + place / 32 * PANEL;
+        const size_t next_value = static_cast<size_t>(k_.columns.rows_with(1, 0) - k_.columns.rows_with(0, 0));
+        for (size_t l = 0; l < PANEL; l += HALF) {
+            HalfCodes others = HalfCodes{} + n_neighbours, same = {}, has_one = {};
+            for (size_t v = 0; v + 1 < n_values; ++v) {
+                const HalfCodes count = *reinterpret_cast<const HalfCodes*>(counts + v * T * PANEL + l);
+                const HalfCodes has = *reinterpret_cast<const HalfCodes*>(words + v * next_value + l) >> bit & 1;
+                others -= count;
+                same += -has & count;
+                has_one |= has;
+            }
+            const HalfCodes unequal = n_neighbours - (has_one != 0 ? same : others);
+            added[l / HALF] += (Integers)(as_doubles(unequal) * mismatch * factor + ROUNDER) - ROUNDER_BITS;
         }
-        return n_neighbours - (cell + 1 == static_cast<uint32_t>(n_values) ? others : same);
     }
 
     const Packed& k_;
     const TableView& t_;
     const Neighbour* waiting_ = nullptr;
     int64_t* diffs_ = nullptr;
-    std::vector<uint32_t> places_;                            // of the neighbours that wait
-    std::vector<size_t> begins_;                              // per task and block of rows
-    std::vector<DiffSums> diffs_of_;                          // per task, of one stripe
+    std::vector<size_t> own_places_, at_;                     // per task
+    std::vector<size_t> begins_;                              // per block of rows and task: where its members begin
+    std::vector<uint8_t> members_;                            // places in the block
     std::vector<uint64_t> totals_;
     std::vector<int64_t> unequal_;
     std::vector<uint32_t> diff_row_;
     std::vector<Bits> bits_;                                  // per class
-    std::vector<uint32_t> cells_;                             // per task, of 64 columns
 };
 
 }  // namespace nearhit

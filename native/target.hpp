@@ -134,7 +134,8 @@ private:
 };
 
 struct Candidate { uint64_t distance; uint32_t row; int64_t copies; };
-struct Neighbour { uint32_t row; int64_t copies; double weight; };   // the weight of one copy
+// The weight is that of one copy; the place is for members with a radius only.
+struct Neighbour { uint32_t row, place; int64_t copies; double weight; };
 // A target and its neighbours in one group, found and waiting to be added: a stretch of a list. With a radius, what the
 // sum of their diffs is multiplied by.
 struct Task { size_t row, group, begin, end; double factor; };
@@ -166,7 +167,7 @@ inline int64_t weigh(const RecipeView& r, std::vector<Candidate>& found, std::ve
     for (const Candidate& c : found) there += c.copies;
     const int64_t held = std::min(there, r.places);
     if (r.weighing == Weighing::equal && r.counts_places && there <= r.places) {   // all are in, whatever their order
-        for (const Candidate& c : found) out.push_back({c.row, c.copies, 1.0});
+        for (const Candidate& c : found) out.push_back({c.row, 0, c.copies, 1.0});
         return held;
     }
     std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
@@ -188,7 +189,7 @@ inline int64_t weigh(const RecipeView& r, std::vector<Candidate>& found, std::ve
         const double share = weight_of_places(r, before, std::min(before + copies, held), found[start].distance, nearest_at_0);
         total += share;
         before += copies;
-        for (size_t c = start; c < stop; ++c) out.push_back({found[c].row, copies, share});   // of all tied copies, for now
+        for (size_t c = start; c < stop; ++c) out.push_back({found[c].row, 0, copies, share});   // of all tied copies, for now
     }
     for (size_t c = first; c < out.size(); ++c) {
         Neighbour& n = out[c];

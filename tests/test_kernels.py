@@ -111,6 +111,32 @@ def test_massive_ties_make_the_lists_grow(kernel, k, nominal):
 
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("columns", [1023, 1024, 1025, 2079])
+@pytest.mark.parametrize("values, k", [(2, 1), (3, 10), (3, None), (8, 5), (16, 3), (17, 3)])
+def test_many_columns_of_categories_are_counted_as_planes(kernel, columns, values, k):
+    """From 1,024 columns on, unless one has more than 16 values; a few numbers and a shorter form beside them."""
+    rng = np.random.default_rng(columns * values)
+    codes = rng.integers(0, values, (66, columns))
+    codes[:, ::50] = rng.integers(0, 2, codes[:, ::50].shape)
+    made = Data(rng.random((66, 2)), codes, None, rng.integers(0, 3, 66), None).table()
+    recipe = replace(recipes.RELIEFF, k=k)
+    assert_same_sums(sums_of(recipe, made, kernel), sums_of(recipe, made, REFERENCE))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+def test_more_pairs_than_wait_are_counted_as_planes(kernel):
+    """Neighbours that tie stand beside those that do not: twins of rows share places; little memory, so that few wait."""
+    rng = np.random.default_rng(7)
+    codes = rng.integers(0, 3, (150, 1100))
+    codes[100:] = codes[:50]
+    made = Data(np.zeros((150, 0)), codes, None, np.arange(150) % 50 % 2, None).table()
+    recipe = replace(recipes.RELIEFF, k=2)
+    expected = sums_of(recipe, made, REFERENCE)
+    assert_same_sums(sums_of(recipe, made, kernel), expected)
+    assert_same_sums(sums_of(recipe, made, kernel, pair_bytes=150 * 104), expected)
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_distances_that_differ_by_one_code_are_told_apart(kernel):
     """Rows nearer to each other than the 15-bit filter can see are ranked on the full codes."""
     n = 80

@@ -11,7 +11,9 @@
 
 from importlib.metadata import version as _version
 
+from nearhit.compare import Comparison, compare
 from nearhit.irelief import IRelief
+from nearhit.myopic import MyopicMeasure
 from nearhit.ranking import Ranking
 from nearhit.relief import Relief, ReliefF, RReliefF
 from nearhit.settings import get_config, set_config, show_config
@@ -21,7 +23,9 @@ from nearhit.vls import VLSRelief
 
 __version__ = _version("nearhit")
 __all__ = [
+    "Comparison",
     "IRelief",
+    "MyopicMeasure",
     "RReliefF",
     "Ranking",
     "Relief",
@@ -29,6 +33,7 @@ __all__ = [
     "Simba",
     "TuRF",
     "VLSRelief",
+    "compare",
     "get_config",
     "set_config",
     "show_config",

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from nearhit.feature_scorer import check_seed
 from nearhit.fitting import Fit
 from nearhit.recipes import Recipe
 from nearhit.table import Table
@@ -123,7 +124,7 @@ class VLSRelief(Wrapper):
             )
         if not isinstance(self.aggregate, str) or self.aggregate not in ("max", "mean"):
             raise ValueError(f"aggregate must be one of 'max', 'mean'; got {self.aggregate!r}.")
-        check_random_state(self.random_state)  # refuses what is no seed
+        check_seed(self.random_state)
 
     def _check_sizes(self, n_features: int) -> None:
         if isinstance(self.subset_size, Integral) and self.subset_size > n_features:

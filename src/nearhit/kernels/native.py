@@ -85,9 +85,8 @@ class NativeKernel:
             return 0
         if 2 * n_targets < table.n_rows or table.has_unknown or not is_filtered(table, recipe):
             return 0
-        layers = 2 if recipe.radius and len(table.numeric_columns) else 1
         places = table.n_rows + PANEL * n_groups(recipe, table)[0]  # each class is padded to whole panels
-        return layers * 4 * places * places
+        return 4 * places * places
 
     def load(self, table: Table, recipe: Recipe, pair_bytes: int, engine: Any, keep: bool = False) -> Handle:
         """Pack the table; `pair_bytes` bounds what one worker holds of pairs of rows beside the distances it keeps."""

@@ -38,6 +38,6 @@ def information_gain(counts: npt.NDArray[Any]) -> Any:
 
 
 def entropy(counts: npt.NDArray[Any]) -> FloatArray:
-    """The entropy of the classes in bits; 0 log 0 is 0."""
+    """The entropy over the last axis in bits; 0 log 0 is 0."""
     p = shares(counts, axis=-1)
-    return total(-p * np.log2(p, out=np.zeros_like(p), where=p > 0))
+    return total(-p * np.log2(np.where(p > 0, p, 1.0)))
