@@ -180,9 +180,7 @@ def _native_extremes(block: NumericBlock, coder: Coder) -> tuple[npt.NDArray, np
 
 def _lies_in_rows(values: npt.NDArray) -> bool:
     size = values.itemsize
-    return (
-        values.strides[1] == size and values.strides[0] >= 0 and values.strides[0] % size == 0 and values.flags.aligned
-    )
+    return values.strides[1] == size and values.strides[0] >= 0 and values.strides[0] % size == 0 and values.flags.aligned
 
 
 def _refuse_infinity(low, high, block: NumericBlock, names: Sequence[str]) -> None:

@@ -35,9 +35,7 @@ def categories_of_parquet(data: bytes) -> set[str]:
     """The columns of a Parquet file that were categories when it was written."""
     metadata = pl.read_parquet_metadata(io.BytesIO(data))
     described = json.loads(metadata.get("pandas", "{}")).get("columns", [])
-    found = {
-        column.get("field_name") or column["name"] for column in described if column["pandas_type"] == "categorical"
-    }
+    found = {column.get("field_name") or column["name"] for column in described if column["pandas_type"] == "categorical"}
     if "ARROW:schema" in metadata:
         found |= _dictionary_columns(base64.b64decode(metadata["ARROW:schema"]))
     return found

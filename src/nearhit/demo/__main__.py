@@ -1,6 +1,6 @@
 """The point of nearhit in ten seconds: two genotypes that matter only together, by ReliefF and by information gain.
 
-python -m nearhit.demo [--out DIR]
+    python -m nearhit.demo [--out DIR]
 """
 
 from __future__ import annotations
@@ -43,9 +43,7 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         write(scores, out)
     except OSError as error:
-        parser.exit(
-            2, f"{parser.prog}: cannot write into {out}: {error.strerror}; name another directory with --out.\n"
-        )
+        parser.exit(2, f"{parser.prog}: cannot write into {out}: {error.strerror}; name another directory with --out.\n")
     print(what_next(out))
 
 

@@ -128,9 +128,7 @@ def sums_within(handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[
             known[g, 0] += times * np.rint(found * factor).astype(np.int64).astype(object)
             weight[g, 0] += times * round(here[g] * factor)
     skip = handle.recipe.unknown == "skip"
-    return BlockSums(
-        int(handle.class_of[block[0]]), _wide(diffs), _wide(known) if skip else None, _wide(weight), fewest
-    )
+    return BlockSums(int(handle.class_of[block[0]]), _wide(diffs), _wide(known) if skip else None, _wide(weight), fewest)
 
 
 def list_neighbours(handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[np.int64] | None) -> Neighbours:
