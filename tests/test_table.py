@@ -208,3 +208,51 @@ def test_native_code_puts_numbers_on_the_grid_as_numpy_does(isa, dtype):
     np.testing.assert_array_equal(coded[1][0], coded[0][0])
     np.testing.assert_array_equal(coded[1][1], coded[0][1])
     assert coded[0][1].any() and (coded[0][0][:, [0, 31, 32]] == 9).all()
+
+
+def mixed_table(holes=True):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.random((30, 6)), columns=list("abcdef"))
+    for name in "bdf":
+        frame[name] = pd.Series(rng.choice(["x", "y", "z"], 30), dtype=object)
+    frame["a"] = 5.0  # so that not all columns have one largest code
+    if holes:
+        frame.loc[::4, ["a", "b"]] = None
+    return frame, rng.integers(0, 3, 30)
+
+
+@pytest.mark.parametrize("features", [[0, 1, 2, 3, 4, 5], [5, 0, 3], [1, 3, 5], [4], [2, 1], []])
+def test_some_columns_of_a_table(features):
+    """What a table of these columns alone would be; but the grid, which suits all columns, stays."""
+    frame, y = mixed_table()
+    table = make_table(read_columns(frame), [y], np.arange(1, 31))
+    some = table.take_columns(np.array(features, np.intp))
+    alone = make_table(read_columns(frame.iloc[:, features]), [y], np.arange(1, 31)) if features else some
+    assert (some.n_features, some.n_rows, some.grid, some.unit) == (len(features), 30, table.grid, table.unit)
+    assert some.targets is table.targets and some.weights is table.weights
+    for array in ("numeric", "numeric_unknown", "top", "nominal", "nominal_unknown", "n_codes", "n_values"):
+        # columns of one kind may stand in another order than in a table made of them: compare by their places
+        places = (
+            f"{array.split('_unknown')[0]}_columns"
+            if array.startswith(("numeric", "nominal"))
+            else ("numeric_columns" if array == "top" else "nominal_columns")
+        )
+        found, expected = getattr(some, array), getattr(alone, array)
+        assert (found is None) == (expected is None)
+        if found is not None:
+            by_place, by_place_alone = np.argsort(getattr(some, places)), np.argsort(getattr(alone, places))
+            np.testing.assert_array_equal(found[..., by_place], expected[..., by_place_alone], err_msg=array)
+            assert found.ndim == 1 or found.flags.c_contiguous
+    places = np.concatenate([some.numeric_columns, some.nominal_columns])
+    assert sorted(places) == list(range(len(features)))
+
+
+def test_columns_taken_twice_are_columns_taken_at_once():
+    frame, y = mixed_table(holes=False)
+    table = make_table(read_columns(frame), [y])
+    twice = table.take_columns(np.array([5, 1, 2, 4])).take_columns(np.array([3, 0]))
+    at_once = table.take_columns(np.array([4, 5]))
+    np.testing.assert_array_equal(twice.numeric, at_once.numeric)
+    np.testing.assert_array_equal(twice.nominal, at_once.nominal)
+    np.testing.assert_array_equal(twice.numeric_columns, at_once.numeric_columns)
+    np.testing.assert_array_equal(twice.nominal_columns, at_once.nominal_columns)

@@ -12,22 +12,30 @@
 from importlib.metadata import version as _version
 
 from nearhit.compare import Comparison, compare
+from nearhit.irelief import IRelief
 from nearhit.myopic import MyopicMeasure
 from nearhit.ranking import Ranking
 from nearhit.reduction import EntropyRanking, PrincipalComponents, ValueReducer
 from nearhit.relief import Relief, ReliefF, RReliefF
 from nearhit.settings import get_config, set_config, show_config
+from nearhit.simba import Simba
+from nearhit.turf import TuRF
+from nearhit.vls import VLSRelief
 
 __version__ = _version("nearhit")
 __all__ = [
     "Comparison",
     "EntropyRanking",
+    "IRelief",
     "MyopicMeasure",
     "PrincipalComponents",
     "RReliefF",
     "Ranking",
     "Relief",
     "ReliefF",
+    "Simba",
+    "TuRF",
+    "VLSRelief",
     "ValueReducer",
     "compare",
     "get_config",

@@ -77,11 +77,15 @@ class ReliefEstimator(FeatureScorer):
     # ------------------------------------------------------------------------------------------------ fitting
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        self._keep(self._run(*self._prepare(X, y, sample_weight)))
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Recipe, Table, npt.NDArray[np.intp] | None]:
+        """Check everything; the recipe, the table and the target rows that are to run."""
         self._check_parameters()
         columns = self._read_columns(X, y)
         target = self._read_target(y)
         refuse_other_length(target, columns.n_rows)
-        row_weights = read_row_weights(sample_weight, columns.n_rows)
+        row_weights = read_row_weights(sample_weight, columns.n_rows, stacklevel=5)
         self._refuse_too_little(columns, target, row_weights)
         self._warn_of_light_rows(row_weights)
         table = make_table(columns, [target], row_weights, scale=self.scale, coder=choose_coder(columns, self.n_jobs))
@@ -90,8 +94,7 @@ class ReliefEstimator(FeatureScorer):
         recipe = self._recipe()
         if recipe.ties == "first" and table.weights is not None and set(np.unique(table.weights.units)) != {1}:
             raise ValueError('ties="first" has no meaning for sample weights other than 0 and 1; use ties="share".')
-        fit = self._run(recipe, table, self._draw_targets(table.n_rows))
-        self._keep(fit)
+        return recipe, table, self._draw_targets(table.n_rows)
 
     def _run(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> Fit:
         return fit_recipe(recipe, table, targets, self._options())
@@ -129,7 +132,7 @@ class ReliefEstimator(FeatureScorer):
             f"n_neighbors={self.n_neighbors} every row is a neighbour of every other. Multiply the weights by a constant if "
             "they were meant as shares.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     def _refuse_weights_beyond_floats(self, table: Table) -> None:
@@ -157,7 +160,7 @@ class ReliefEstimator(FeatureScorer):
                 f"column {columns.names[j]!r} is so much narrower than the widest one that with scale=None its diffs are "
                 'coarse or 0. Use scale="range", or bring the columns to one scale before.',
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _draw_targets(self, n_rows: int) -> npt.NDArray[np.intp] | None:

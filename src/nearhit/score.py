@@ -31,7 +31,7 @@ def score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: float) ->
 
 
 def class_score(sums: Sums, recipe: Recipe, table: Table, weight_of_targets: float) -> FloatArray:
-    """Sum over target classes c and groups g of coefficient(c, g) * mean diff(c, g); of far groups with the opposite sign."""
+    """Sum over target classes c and groups g of coefficient(c, g) * mean diff(c, g), of far groups with the other sign."""
     is_hit = hits_among_groups(recipe, table)
     per_place = class_coefficients(recipe, table, is_hit)
     per_place = per_place / neighbourhood_sizes(recipe, table, is_hit) / weight_of_targets

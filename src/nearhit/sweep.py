@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import expit
 
-from nearhit.recipes import EqualWeights, RankWeights, Recipe, SigmoidWeights
+from nearhit.recipes import EqualWeights, RankWeights, Recipe
 from nearhit.table import Classes, Table
 
 LIMB_BITS = 32
@@ -220,7 +220,9 @@ class Sigmoid:
     centre: npt.NDArray[np.float64]
     spread: npt.NDArray[np.float64]
 
-    def weigh(self, recipe: Recipe, table: Table, block: npt.NDArray[np.intp], distances: IntArray) -> npt.NDArray[np.float64]:
+    def weigh(
+        self, recipe: Recipe, table: Table, block: npt.NDArray[np.intp], distances: IntArray
+    ) -> npt.NDArray[np.float64]:
         """What each row weighs for each target of a block, of one class: a mean over each group, misses by their priors.
 
         scipy's expit, not NumPy's exp: that depends on the instruction set in the last bit.

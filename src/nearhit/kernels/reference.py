@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from nearhit.diffs import diff_code, diff_divisor, divide_rounded, exact_diff, expected_uniform_code, square_shift
-from nearhit.recipes import EqualWeights, RankWeights, Recipe
+from nearhit.recipes import DistanceWeights, EqualWeights, RankWeights, Recipe
 from nearhit.sweep import (
     BlockSums,
     Moments,
@@ -182,7 +182,8 @@ def list_neighbours(handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDAr
             if radii is None:
                 rows, weight, copies, _ = neighbours(handle, i, g, distance)
             else:
-                met = [j for j in range(handle.table.n_rows) if handle.copies_met(i, j) and handle.is_in(g, i, j, distance[j], radii[at])]
+                there = [j for j in range(handle.table.n_rows) if handle.copies_met(i, j)]
+                met = [j for j in there if handle.is_in(g, i, j, distance[j], radii[at])]
                 rows, weight = np.array(met, np.int64), np.ones(len(met))
                 copies = np.array([handle.copies_met(i, j) for j in met], np.int64)
             found += [(i, g, j, c, w) for j, c, w in zip(rows, copies, weight, strict=True)]
@@ -242,6 +243,7 @@ def weight_of_ranks(handle: Handle, before: int, after: int, distance: int, near
         return float(after - before)
     if isinstance(weights, RankWeights):
         return handle.ranks_together(after) - handle.ranks_together(before)
+    assert isinstance(weights, DistanceWeights)  # sigmoids come with their weights
     if nearest_is_at_0:
         return float(after - before) if distance == 0 else 0.0
     inverse = 1 / float(distance) if handle.recipe.metric == "manhattan" else 1 / np.sqrt(float(distance))
