@@ -11,9 +11,21 @@
 
 from importlib.metadata import version as _version
 
+from nearhit.bias_corrected import BiasCorrectedRelief
 from nearhit.ranking import Ranking
+from nearhit.reflection import find_reflection_points
 from nearhit.relief import Relief, ReliefF, RReliefF
 from nearhit.settings import get_config, set_config, show_config
 
 __version__ = _version("nearhit")
-__all__ = ["RReliefF", "Ranking", "Relief", "ReliefF", "get_config", "set_config", "show_config"]
+__all__ = [
+    "BiasCorrectedRelief",
+    "RReliefF",
+    "Ranking",
+    "Relief",
+    "ReliefF",
+    "find_reflection_points",
+    "get_config",
+    "set_config",
+    "show_config",
+]
