@@ -225,7 +225,8 @@ class BiasCorrectedRelief(_OfClasses):
         if isinstance(table.targets[0], Numbers):
             table = replace(table, targets=(bins_of_equal_frequency(table, int(self.n_bins)),))
         found = fit_same_side(recipe, table, points, self.form, targets, self._options())  # type: ignore[arg-type]
-        self.reflection_points_ = self._scales_.in_units_of_features(points, table)
+        found_points = self._scales_.in_units_of_features(points, table) if self._given_ is None else self._given_
+        self.reflection_points_ = found_points
         self.n_targets_used_ = found.n_targets_used
         return found.fit
 
