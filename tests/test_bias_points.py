@@ -136,7 +136,8 @@ def found_at(noise):
         is_irrelevant = np.array(["irrelevant" in name for name in names])
         there = ~np.isnan(points)
         off = np.abs(points[is_twin & there] - 0.5)
-        shares.append([there[is_twin].mean(), there[~is_twin & ~is_irrelevant].mean(), there[is_irrelevant].mean(), off.mean()])
+        kinds = (is_twin, ~is_twin & ~is_irrelevant, is_irrelevant)
+        shares.append([*(there[kind].mean() for kind in kinds), off.mean()])
     return np.mean(shares, axis=0)
 
 

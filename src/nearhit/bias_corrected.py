@@ -8,7 +8,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from dataclasses import replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,13 @@ from nearhit.intake import Columns
 from nearhit.recipes import Recipe
 from nearhit.reflection import Scales, find_points
 from nearhit.relief import _OfClasses
-from nearhit.same_side import fit_same_side
+from nearhit.same_side import Form, fit_same_side
 from nearhit.table import Classes, Numbers, Table, make_target
 from nearhit.target import check_target_kind, kind_of_target, read_numbers
 
 FloatArray = npt.NDArray[np.float64]
 FORMS = ("relieff", "averaged")
+NO_POINTS = 'points must be "auto", None or one number for each feature; got %s.'
 
 
 class BiasCorrectedRelief(_OfClasses):
@@ -167,7 +168,7 @@ class BiasCorrectedRelief(_OfClasses):
         if not isinstance(bins, numbers.Integral) or isinstance(bins, bool) or bins < 2:
             raise ValueError(f"n_bins must be an integer of at least 2; got {bins!r}.")
         if isinstance(self.points, str) and self.points != "auto":
-            raise ValueError(f'points must be "auto", None or one number for each feature; got {self.points!r}.')
+            raise ValueError(NO_POINTS % repr(self.points))
 
     def _read_target(self, y: Any) -> npt.NDArray:
         kind = kind_of_target(y) if self.target == "auto" else self.target
@@ -194,20 +195,21 @@ class BiasCorrectedRelief(_OfClasses):
         try:
             points = np.array(self.points, np.float64)
         except (TypeError, ValueError):
-            raise ValueError(f'points must be "auto", None or one number for each feature; got {self.points!r}.') from None
+            raise ValueError(NO_POINTS % repr(self.points)) from None
         if points.shape != (columns.n_features,):
             raise ValueError(
-                f"points must hold one number for each of the {columns.n_features} features, NaN where there is none; got an "
-                f"array of shape {points.shape}."
+                f"points must hold one number for each of the {columns.n_features} features, NaN where there is none; "
+                f"got an array of shape {points.shape}."
             )
         for j in np.flatnonzero(~np.isnan(points)):
             low, width, unit = (part[j] for part in self._scales_)
             if np.isnan(unit):
-                raise ValueError(f"column {columns.names[j]!r} holds categories, which have no reflection point; give NaN.")
+                name = columns.names[j]
+                raise ValueError(f"column {name!r} holds categories, which have no reflection point; give NaN.")
             if not low < points[j] / unit < low + width:
                 warnings.warn(
-                    f"the reflection point {points[j]:g} of column {columns.names[j]!r} does not lie inside its range, so the "
-                    "column is taken as monotonic. Give NaN if it is.",
+                    f"the reflection point {points[j]:g} of column {columns.names[j]!r} does not lie inside its range, so "
+                    "the column is taken as monotonic. Give NaN if it is.",
                     UserWarning,
                     stacklevel=5,
                 )
@@ -217,16 +219,16 @@ class BiasCorrectedRelief(_OfClasses):
     # ------------------------------------------------------------------------------------------------- the fit itself
 
     def _recipe(self) -> Recipe:
-        printed = self.form == "averaged"
-        return replace(recipes.RELIEFF, miss="prior as printed" if printed else "prior over others", **self._shared_choices())
+        miss: recipes.Miss = "prior as printed" if self.form == "averaged" else "prior over others"
+        return replace(recipes.RELIEFF, miss=miss, **self._shared_choices())
 
     def _run(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> Fit:
         points = self._points_of(table)
         if isinstance(table.targets[0], Numbers):
             table = replace(table, targets=(bins_of_equal_frequency(table, int(self.n_bins)),))
-        found = fit_same_side(recipe, table, points, self.form, targets, self._options())  # type: ignore[arg-type]
-        found_points = self._scales_.in_units_of_features(points, table) if self._given_ is None else self._given_
-        self.reflection_points_ = found_points
+        found = fit_same_side(recipe, table, points, cast(Form, self.form), targets, self._options())
+        in_units = self._scales_.in_units_of_features
+        self.reflection_points_ = in_units(points, table) if self._given_ is None else self._given_
         self.n_targets_used_ = found.n_targets_used
         return found.fit
 
@@ -235,8 +237,8 @@ class BiasCorrectedRelief(_OfClasses):
             return find_points(table)
         if len(self._given_) != table.n_features:
             raise ValueError(
-                f"points were given for {len(self._given_)} features, and some of {table.n_features} are to be scored alone. "
-                'Use points="auto" inside an estimator that drops features.'
+                f"points were given for {len(self._given_)} features, and {table.n_features} of them are to be scored "
+                'alone. Use points="auto" inside an estimator that drops features.'
             )
         return self._scales_.in_codes(self._given_, table)
 

@@ -224,8 +224,8 @@ def _find_turn(places: FloatArray, moments: Moments, n: float, only_valleys: boo
         return Turn(0.0)
     rising, falling = rising_fits(weights, sums), rising_fits(weights, -sums)
     # Read from the right, what falls rises.
-    after_peak, after_valley = rising_fits(weights[::-1], sums[::-1])[::-1], rising_fits(weights[::-1], -sums[::-1])[::-1]
-    peaks, valleys = rising[:-1] + after_peak[1:], falling[:-1] + after_valley[1:]
+    peaks = rising[:-1] + rising_fits(weights[::-1], sums[::-1])[::-1][1:]
+    valleys = falling[:-1] + rising_fits(weights[::-1], -sums[::-1])[::-1][1:]
     straight = max(rising[-1], falling[-1])
     if only_valleys:
         straight, turned = max(straight, float(peaks.max())), valleys

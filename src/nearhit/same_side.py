@@ -228,7 +228,7 @@ class Update:
         targets, position = np.unique(target, return_inverse=True)
         is_hit = block.group == self.class_of[target]
         shape = (len(targets), means.shape[1])
-        # With no hit at all, in a class of one row, misses count alone, as they do in ReliefF.
+        # With no hit anywhere, in a class of one row, misses count alone, as they do in ReliefF.
         hits, has_hits = np.zeros(shape), np.ones(shape, bool)
         hits[position[is_hit]], has_hits[position[is_hit]] = means[is_hit], there[is_hit]
 
@@ -333,14 +333,18 @@ class TargetSums:
     def finish(self, table: Table) -> tuple[FloatArray, FloatArray]:
         """The mean over the targets that counted, 0 where none did; and their weight."""
         bits = contribution_bits(table)
-        means = [total / (counted << bits) if counted else 0.0 for total, counted in zip(self.total, self.counted, strict=True)]
-        weights = np.clip(np.array(means, np.float64), -1, 1)  # roundings may overshoot by their last digit
+        parts = zip(self.total, self.counted, strict=True)
+        means = np.array([total / (counted << bits) if counted else 0.0 for total, counted in parts])
+        weights = np.clip(means, -1, 1)  # roundings may overshoot by their last digit
         return weights, self.counted.astype(np.float64) / table.one
 
 
 def _fewest(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp]) -> float:
     """The smallest neighbourhood that was looked at, before any side is."""
     classes, units = _classes(table), table.units()[rows]
-    there = np.repeat(classes.weight[None, :], len(rows), axis=0)
-    there[np.arange(len(rows)), classes.codes[rows]] -= np.minimum(units, table.one)
-    return min(int(there.min()), places(recipe, table)) / table.one
+    itself = np.zeros(classes.n_classes, np.int64)  # the most that a target of each class has of itself, 0 without one
+    np.maximum.at(itself, classes.codes[rows], np.minimum(units, table.one))
+    has_targets = itself > 0
+    hits = (classes.weight - itself)[has_targets].min()
+    misses = classes.weight[has_targets.sum() > has_targets].min()  # a class that all targets are of has no miss
+    return min(int(hits), int(misses), places(recipe, table)) / table.one

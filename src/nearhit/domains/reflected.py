@@ -84,7 +84,8 @@ def reflected(
 def _functions(s: FloatArray) -> dict[str, FloatArray]:
     bell, other_bell = np.sqrt(-2 * np.log(s)), np.sqrt(-2 * np.log1p(-s))
     root, other_root = np.sqrt(s), np.sqrt(1 - s)
-    values = (s, 1 - s, root, 1 - root, other_root, 1 - other_root, bell / bell.max(), 1 - other_bell / other_bell.max())
+    bell, other_bell = bell / bell.max(), other_bell / other_bell.max()
+    values = (s, 1 - s, root, 1 - root, other_root, 1 - other_root, bell, 1 - other_bell)
     return dict(zip(NAMES, values, strict=True))
 
 
