@@ -435,6 +435,18 @@ def test_a_weight_of_two_is_two_copies(case):
 
 
 @pytest.mark.parametrize("form", FORMS)
+def test_names_of_many_classes_and_the_order_of_many_rows_change_nothing(form):
+    """Enough sums for a last bit to show if one of them depended on the order."""
+    rng = np.random.default_rng(0)
+    X, y = rng.random((400, 30)), rng.integers(0, 12, 400)
+    relief = BiasCorrectedRelief(form=form, points=np.full(30, 0.5))
+    expected = relief.fit(X, y).weights_
+    order, names = rng.permutation(400), rng.permutation(12)
+    np.testing.assert_array_equal(relief.fit(X, names[y]).weights_, expected)
+    np.testing.assert_array_equal(relief.fit(X[order], y[order]).weights_, expected)
+
+
+@pytest.mark.parametrize("form", FORMS)
 def test_laws_of_the_estimator(form):
     X, y, _ = reflected(120, noise=0.1, n_irrelevant=4, random_state=5)
     relief = BiasCorrectedRelief(form=form, n_jobs=1).fit(X, y)
