@@ -29,6 +29,8 @@ PAGE = Path(__file__).resolve().parents[1] / "docs" / "bias.md"
 BEGIN, END = "<!-- tables:begin -->", "<!-- tables:end -->"
 NOISES = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5)
 EXTRAS = (0, 5, 10, 20, 50)
+#: the other features of each figure, and whether weights are corrected
+FIGURES = {3: ("irrelevant", False), 5: ("similar", False), 6: ("irrelevant", True), 7: ("similar", True)}
 #: the paper's tables: not reflected, to the left, to the right
 TABLE_1 = {
     "L1": (0.1223, 0.0016, 0.0020),
@@ -167,13 +169,14 @@ def false_points(n: int) -> Table:
                 ratios.append([pairs[0][letter][0] / pairs[1][letter][0] for letter in "LQG"])
             rows.append([form, f"{noise:g}", *(f"{ratio:.2f}" for ratio in np.mean(ratios, axis=0))])
     note = "Published: from 1.2 (linear) to 1.6 (half a bell curve)."
-    return Table("Monotonic features with a false point at 0.5, weight / right weight", ["form", "noise", *"LQG"], rows, note)
+    title = "Monotonic features with a false point at 0.5, weight / right weight"
+    return Table(title, ["form", "noise", *"LQG"], rows, note)
 
 
 def figures(n: int) -> Table:
     """Figures 3, 5, 6, 7: L1 and its twin to the right among other features."""
     rows = []
-    for figure, kind, corrected in ((3, "irrelevant", False), (5, "similar", False), (6, "irrelevant", True), (7, "similar", True)):
+    for figure, (kind, corrected) in FIGURES.items():
         for form in ("averaged", "relieff"):
             found = [weights(extra_case(form, corrected, kind, extra), n) for extra in EXTRAS]
             cells = [f"{w['L1']:.3f} / {w['L1 right']:.3f}" for w in found]

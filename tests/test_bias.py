@@ -371,22 +371,13 @@ def scored(table, points, recipe, form, **options):
     return np.stack([found.fit.weights, found.n_targets_used])
 
 
-@given(cases())
-@settings(max_examples=60)
+@given(cases(kinds=(None, "whole", "real")))
+@settings(max_examples=40)
 def test_the_order_of_rows_changes_nothing(case):
     made, recipe, form, seed = case
     points, order = points_for(made, seed), np.random.default_rng(seed).permutation(len(made.X))
     expected = scored(made.table(), points, recipe, form)
     np.testing.assert_array_equal(scored(made.rows(order).table(), points, recipe, form), expected)
-
-
-@given(cases(kinds=("real",)))
-@settings(max_examples=30)
-def test_the_order_of_rows_changes_next_to_nothing_with_real_weights(case):
-    made, recipe, form, seed = case
-    points, order = points_for(made, seed), np.random.default_rng(seed).permutation(len(made.X))
-    expected = scored(made.table(), points, recipe, form)
-    np.testing.assert_allclose(scored(made.rows(order).table(), points, recipe, form), expected, rtol=0, atol=1e-9)
 
 
 @given(cases())
@@ -438,12 +429,14 @@ def test_a_weight_of_two_is_two_copies(case):
 def test_names_of_many_classes_and_the_order_of_many_rows_change_nothing(form):
     """Enough sums for a last bit to show if one of them depended on the order."""
     rng = np.random.default_rng(0)
-    X, y = rng.random((400, 30)), rng.integers(0, 12, 400)
-    relief = BiasCorrectedRelief(form=form, points=np.full(30, 0.5))
-    expected = relief.fit(X, y).weights_
-    order, names = rng.permutation(400), rng.permutation(12)
-    np.testing.assert_array_equal(relief.fit(X, names[y]).weights_, expected)
-    np.testing.assert_array_equal(relief.fit(X[order], y[order]).weights_, expected)
+    X, y, row_weights = rng.random((250, 20)), rng.integers(0, 12, 250), rng.random(250) + 0.1
+    order, names = rng.permutation(250), rng.permutation(12)
+    for weights, w in (("equal", None), ("rank", None), ("distance", None), ("equal", row_weights)):
+        relief = BiasCorrectedRelief(form=form, points=np.full(20, 0.5), weights=weights)
+        expected = relief.fit(X, y, w).weights_
+        np.testing.assert_array_equal(relief.fit(X, names[y], w).weights_, expected)
+        reordered = relief.fit(X[order], y[order], None if w is None else w[order])
+        np.testing.assert_array_equal(reordered.weights_, expected)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -162,14 +162,14 @@ def test_the_midpoint_is_steadier_than_the_best_cut():
 
 
 @given(data(holes=(0.0, 0.1)), SEEDS)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_no_order_of_rows_moves_a_point(made, seed):
     order = np.random.default_rng(seed).permutation(len(made.X))
     np.testing.assert_array_equal(find_points(made.rows(order).table()), find_points(made.table()))
 
 
 @given(data(classes=False, holes=(0.0, 0.1)), SEEDS)
-@settings(max_examples=60)
+@settings(max_examples=40)
 def test_no_order_of_rows_moves_a_point_of_numbers(made, seed):
     order = np.random.default_rng(seed).permutation(len(made.X))
     np.testing.assert_array_equal(find_points(made.rows(order).table()), find_points(made.table()))
@@ -185,7 +185,7 @@ def test_a_weight_is_copies(made):
 
 
 @given(st.integers(0, 99), st.sampled_from([2, 4, None]), st.sampled_from([0.0, 0.1, 0.4]))
-@settings(max_examples=25)
+@settings(max_examples=12)
 def test_mirrors_units_and_names(seed, n_classes, noise):
     X, y, _ = reflected(80, noise=noise, n_irrelevant=6, random_state=seed)
     if n_classes:

@@ -150,7 +150,9 @@ class Neighbours:
         target, group, row, amount = target[order], group[order], row[order], (weight * copies)[order]
         begins = np.flatnonzero(np.diff(target, prepend=-1) | np.diff(group, prepend=-1))
         sizes = np.diff(begins, append=len(target))
-        together = np.add.reduceat(amount, begins) if len(begins) else amount
+        # In order of size: the order of the rows must not show in the last bit of a sum.
+        by_size = np.lexsort((amount, group, target))
+        together = np.add.reduceat(amount[by_size], begins) if len(begins) else amount
         return Neighbours(target, group, row, amount / np.repeat(together, sizes))
 
 
@@ -163,7 +165,9 @@ class Moments:
     squares: list[int]
 
 
-def find_radii(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], kernel: Any, handle: Any, engine: Any) -> IntArray:
+def find_radii(
+    recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], kernel: Any, handle: Any, engine: Any
+) -> IntArray:
     """For each of the rows, the largest distance that is within its radius, -1 if none is: one sweep, no rounding."""
     radii = np.full(table.n_rows, -1)
     everyone = rows if recipe.radius == "own mean" else np.arange(table.n_rows)
