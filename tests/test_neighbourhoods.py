@@ -63,9 +63,7 @@ def test_every_kernel_finds_the_same_diffs(made, seed):
     for recipe in (recipes.RELIEFF, recipes.RELIEF, replace(recipes.RELIEFF, unknown="uniform")):
         expected = REFERENCE.diffs(REFERENCE.load(table, recipe, 10**7, InLine()), rows, others)
         for kernel in KERNELS:
-            np.testing.assert_array_equal(
-                kernel.diffs(kernel.load(table, recipe, 10**7, InLine()), rows, others), expected
-            )
+            np.testing.assert_array_equal(kernel.diffs(kernel.load(table, recipe, 10**7, InLine()), rows, others), expected)
 
 
 def test_pairs_add_up_to_the_weights_of_a_fit():

@@ -227,9 +227,7 @@ class BiasCorrectedRelief(_OfClasses):
         if isinstance(table.targets[0], Numbers):
             table = replace(table, targets=(bins_of_equal_frequency(table, int(self.n_bins)),))
         found = fit_same_side(recipe, table, points, cast(Form, self.form), targets, self._options())
-        in_units = self._scales_.in_units_of_features
-        self.reflection_points_ = in_units(points, table) if self._given_ is None else self._given_
-        self.n_targets_used_ = found.n_targets_used
+        self._found_ = (points, table, found.n_targets_used)
         return found.fit
 
     def _points_of(self, table: Table) -> FloatArray:
@@ -246,7 +244,10 @@ class BiasCorrectedRelief(_OfClasses):
         kind = self.target_kind_
         super()._keep(fit)
         self.target_kind_ = kind
-        del self._scales_, self._given_
+        points, table, self.n_targets_used_ = self._found_
+        in_units = self._scales_.in_units_of_features
+        self.reflection_points_ = in_units(points, table) if self._given_ is None else self._given_
+        del self._scales_, self._given_, self._found_
 
 
 def bins_of_equal_frequency(table: Table, n_bins: int) -> Classes:

@@ -41,7 +41,7 @@ BoolArray = npt.NDArray[np.bool_]
 Form = Literal["relieff", "averaged"]
 
 #: digits of a weight, of a diff beyond those, of a mean diff times the share of a class
-WEIGHT_BITS, DIFF_BITS, SHARE_BITS = 32, 20, 50
+WEIGHT_BITS, DIFF_BITS, SHARE_BITS = 40, 12, 50
 #: the contributions of so many targets, times their weights, are added up in 64 bits
 TARGETS_AT_A_TIME = 512
 #: of the bound on pair storage: the lists of neighbours have another eighth (neighbourhoods.py)
@@ -86,13 +86,13 @@ def fit_same_side(
     rows = np.arange(table.n_rows) if targets is None else np.sort(targets)
     pairs = Pairs(table, recipe, rows, options)
     side = Sides.of(table, points, form == "averaged")
-    update = Update(pairs, side, form, class_shares(recipe, table))
     threads = count_threads(options.n_jobs)
+    update = Update(pairs, side, form, class_shares(recipe, table), threads)
     sums = TargetSums(table.n_features)
     seconds = len(rows) * update.neighbours_of_a_target * table.n_features / SPEED / threads
     with progress(options.title, len(rows), seconds, options.verbose) as report:
         for some in pairs.neighbours():
-            blocks = list(update.blocks(some, threads))
+            blocks = list(update.blocks(some))
             for part in choose_engine(threads, len(blocks)).map(update.of_block, blocks):
                 sums.add(part)
             if report:
@@ -121,21 +121,20 @@ class Sides:
     @staticmethod
     def of(table: Table, points: FloatArray, all_unknown_count_out: bool) -> Sides:
         """From points in codes; without a point a feature has one side, which is the whole range."""
-        unknown = _unknown(table)
         has_point = ~np.isnan(points)
-        features = np.flatnonzero(has_point | unknown.any(axis=0) if all_unknown_count_out else has_point)
-        codes, top = np.zeros((table.n_rows, table.n_features)), np.zeros(table.n_features)
-        codes[:, table.numeric_columns], top[table.numeric_columns] = table.numeric, table.top
-        codes, top, unknown = codes[:, features], top[features], unknown[:, features]
-        point = np.where(has_point, points, 0)[features]
-        has_point = has_point[features]
-        side = LEFT * (has_point & (codes <= point)) + RIGHT * (~has_point | (codes >= point))
-        return Sides(
-            features,
-            np.where(unknown, 0, side).astype(np.uint8),
-            factor_left=_ratio(table.grid, point),
-            factor_right=np.where(has_point, _ratio(table.grid, top - point), 1.0),
-        )
+        features = np.flatnonzero(has_point | _has_unknown(table) if all_unknown_count_out else has_point)
+        side = np.full((table.n_rows, len(features)), RIGHT, np.uint8)
+        factor_left, factor_right = np.zeros(len(features)), np.ones(len(features))
+        for at, feature in enumerate(features):
+            codes, top, unknown = _column(table, int(feature))
+            if has_point[feature]:
+                point = points[feature]
+                side[:, at] = LEFT * (codes <= point) + RIGHT * (codes >= point)
+                factor_left[at] = table.grid / point if point > 0 else 0
+                factor_right[at] = table.grid / (top - point) if point < top else 0
+            if unknown is not None:
+                side[unknown, at] = 0
+        return Sides(features, side, factor_left, factor_right)
 
     def of_pairs(self, rows: IntArray, others: IntArray) -> tuple[BoolArray, FloatArray]:
         """Which pairs count, and by what their diffs are to be multiplied; 0 where they do not count."""
@@ -148,17 +147,26 @@ class Sides:
         return counts, factors
 
 
-def _unknown(table: Table) -> BoolArray:
-    unknown = np.zeros((table.n_rows, table.n_features), bool)
+def _has_unknown(table: Table) -> BoolArray:
+    found = np.zeros(table.n_features, bool)
     if table.numeric_unknown is not None:
-        unknown[:, table.numeric_columns] = table.numeric_unknown
+        found[table.numeric_columns] = table.numeric_unknown.any(axis=0)
     if table.nominal_unknown is not None:
-        unknown[:, table.nominal_columns] = table.nominal_unknown
-    return unknown
+        found[table.nominal_columns] = table.nominal_unknown.any(axis=0)
+    return found
 
 
-def _ratio(top: float, bottom: FloatArray) -> FloatArray:
-    return np.divide(top, bottom, out=np.zeros_like(bottom), where=bottom > 0)
+def _column(table: Table, feature: int) -> tuple[npt.NDArray, float, BoolArray | None]:
+    """The codes of a feature, the largest there is, and which of them are unknown."""
+    is_numeric = feature in table.numeric_columns
+    codes, unknown, columns = (
+        (table.numeric, table.numeric_unknown, table.numeric_columns)
+        if is_numeric
+        else (table.nominal, table.nominal_unknown, table.nominal_columns)
+    )
+    j = int(np.flatnonzero(columns == feature)[0])
+    top = float(table.top[j]) if is_numeric else 0.0
+    return codes[:, j], top, None if unknown is None else unknown[:, j]
 
 
 # ---------------------------------------------------------------------------------------------- the update of targets
@@ -191,7 +199,7 @@ def class_shares(recipe: Recipe, table: Table) -> FloatArray:
 class Update:
     """From neighbours to contributions, with everything that stays the same from block to block."""
 
-    def __init__(self, pairs: Pairs, sides: Sides, form: Form, shares: FloatArray) -> None:
+    def __init__(self, pairs: Pairs, sides: Sides, form: Form, shares: FloatArray, threads: int) -> None:
         self.pairs = pairs
         self.table = pairs.table
         self.sides = sides
@@ -202,15 +210,16 @@ class Update:
         self.class_units = classes.weight
         self.units = self.table.units()
         self.copies_are_whole = self.table.weights is not None and self.table.weights.are_whole
+        #: half of a thread's share is for groups, half for pairs
+        self.bytes_for_work = get_config()["pair_memory"] // SHARE_OF_PAIR_MEMORY // threads // 2
         k, n = pairs.recipe.k, self.table.n_rows
         self.neighbours_of_a_target = n if k is None else min(k * classes.n_classes, n)
         self.contribution_bits = contribution_bits(self.table)
 
-    def blocks(self, some: Neighbours, threads: int) -> Iterator[Block]:
+    def blocks(self, some: Neighbours) -> Iterator[Block]:
         """Cut lists of neighbours where a new target begins."""
-        bytes_for_groups = get_config()["pair_memory"] // SHARE_OF_PAIR_MEMORY // threads // 2
         bytes_of_target = 8 * ARRAYS_OF_GROUPS * len(self.class_units) * self.table.n_features
-        size = max(1, min(TARGETS_AT_A_TIME, bytes_for_groups // bytes_of_target))
+        size = max(1, min(TARGETS_AT_A_TIME, self.bytes_for_work // bytes_of_target))
         first_pairs = np.flatnonzero(np.diff(some.target, prepend=-1))
         for start in range(0, len(first_pairs), size):
             stop = first_pairs[start + size] if start + size < len(first_pairs) else len(some.target)
@@ -221,7 +230,7 @@ class Update:
 
     def of_block(self, block: Block) -> Part:
         """The contributions of the targets of a block."""
-        means, there = self._means_of_groups(block, self._most_pairs())
+        means, there = self._means_of_groups(block)
         if self.form == "averaged":
             means *= means
         target = block.target[block.begins]
@@ -245,9 +254,10 @@ class Update:
         weight = self.units[targets][:, None]
         return Part((contribution * weight).sum(axis=0), (counts * weight).sum(axis=0))
 
-    def _means_of_groups(self, block: Block, most_pairs: int) -> tuple[FloatArray, BoolArray]:
+    def _means_of_groups(self, block: Block) -> tuple[FloatArray, BoolArray]:
         """The weighted mean diff of each group of neighbours and feature, over the pairs that count; and whether any do."""
         n_groups, n_features = len(block.begins), self.table.n_features
+        most_pairs = max(1, self.bytes_for_work // (8 * ARRAYS_OF_PAIRS * n_features))
         totals, known = np.zeros((n_groups, n_features)), np.zeros((n_groups, len(self.sides.features)))
         everyone = np.zeros(n_groups)
         group_of_pair = np.repeat(np.arange(n_groups), np.diff(block.begins, append=len(block.target)))
@@ -298,10 +308,6 @@ class Update:
         if not self.copies_are_whole:
             return np.ones(len(rows), np.int64)
         return self.units[others] - (rows == others)
-
-    def _most_pairs(self) -> int:
-        share = get_config()["pair_memory"] // SHARE_OF_PAIR_MEMORY // self.pairs.ready.threads // 2
-        return max(1, share // (8 * ARRAYS_OF_PAIRS * self.table.n_features))
 
 
 def contribution_bits(table: Table) -> int:

@@ -165,9 +165,7 @@ class Moments:
     squares: list[int]
 
 
-def find_radii(
-    recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], kernel: Any, handle: Any, engine: Any
-) -> IntArray:
+def find_radii(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], kernel: Any, handle: Any, engine: Any) -> IntArray:
     """For each of the rows, the largest distance that is within its radius, -1 if none is: one sweep, no rounding."""
     radii = np.full(table.n_rows, -1)
     everyone = rows if recipe.radius == "own mean" else np.arange(table.n_rows)
