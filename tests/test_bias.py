@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pandas as pd
 import pytest
-from generated import data
+from generated import Data, data
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -472,6 +472,9 @@ def test_bins_of_a_numeric_target():
     # middles of the three values: 3/10, 6.5/10, 8.5/10 of the rows
     assert bins_of_equal_frequency(with_target(np.ones((10, 1)), few), 5).codes.tolist() == [0] * 6 + [1] + [2] * 3
     assert bins_of_equal_frequency(with_target(np.ones((10, 1)), few), 2).codes.tolist() == [0] * 6 + [1] * 4
+    weighted = with_target(np.ones((3, 1)), np.array([1.0, 2.0, 3.0]), [6.0, 1.0, 3.0])
+    assert bins_of_equal_frequency(weighted, 5).codes.tolist() == [0, 1, 2]
+    assert bins_of_equal_frequency(weighted, 2).codes.tolist() == [0, 1, 1]
     X, y = made.X[:60], np.round(made.y[:60], 1)
     weights = rng.integers(0, 4, 60)
     weighted = BiasCorrectedRelief(4, n_bins=4).fit(X, y, weights)
@@ -479,10 +482,9 @@ def test_bins_of_a_numeric_target():
     np.testing.assert_array_equal(weighted.weights_, copied.weights_)
 
 
-def with_target(X, y):
-    from generated import Data
-
-    made = Data(np.asarray(X, float), np.zeros((len(X), 0), int), None, np.zeros(len(X), int), None).table()
+def with_target(X, y, weights=None):
+    row_weights = None if weights is None else np.array(weights)
+    made = Data(np.asarray(X, float), np.zeros((len(X), 0), int), None, np.zeros(len(X), int), row_weights).table()
     return replace(made, targets=(make_target(y, made.units()),))
 
 
