@@ -472,9 +472,8 @@ def test_bins_of_a_numeric_target():
     # middles of the three values: 3/10, 6.5/10, 8.5/10 of the rows
     assert bins_of_equal_frequency(with_target(np.ones((10, 1)), few), 5).codes.tolist() == [0] * 6 + [1] + [2] * 3
     assert bins_of_equal_frequency(with_target(np.ones((10, 1)), few), 2).codes.tolist() == [0] * 6 + [1] * 4
-    weighted = with_target(np.ones((3, 1)), np.array([1.0, 2.0, 3.0]), [6.0, 1.0, 3.0])
-    assert bins_of_equal_frequency(weighted, 5).codes.tolist() == [0, 1, 2]
-    assert bins_of_equal_frequency(weighted, 2).codes.tolist() == [0, 1, 1]
+    weighted = with_target(np.ones((3, 1)), np.array([1.0, 2.0, 3.0]), [1.0, 6.0, 3.0])
+    assert bins_of_equal_frequency(weighted, 2).codes.tolist() == [0, 0, 1]  # middles at 0.5, 4 and 8.5 of 10
     X, y = made.X[:60], np.round(made.y[:60], 1)
     weights = rng.integers(0, 4, 60)
     weighted = BiasCorrectedRelief(4, n_bins=4).fit(X, y, weights)
@@ -551,6 +550,8 @@ def test_bad_input():
         BiasCorrectedRelief(target="numeric").fit(X, np.repeat(["a", "b"], 20))
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         BiasCorrectedRelief(target="classes").fit(X, y)
+    with pytest.raises(ValueError, match="Unknown label type: continuous"):  # categories are classes, as in ReliefF
+        BiasCorrectedRelief().fit(X, pd.Series(np.rint(y * 4) / 8).astype("category"))
     for outside in (2.0, X[:, 0].max(), -7.0):
         with pytest.warns(UserWarning, match="of column 'x0' does not lie inside its range"):
             relief = BiasCorrectedRelief(points=[outside, 0.5, np.nan]).fit(X, y)

@@ -123,17 +123,20 @@ def test_the_middle_class_of_a_monotonic_feature_is_no_peak():
 
 
 def test_a_valley_must_beat_the_best_peak_of_its_class():
-    """Class b at 30 to 59 and 90 to 99, between a and c. Squares left, of 100 rows:
+    """Class b at 20 to 49 and 80 to 89. Squares left, of 100 rows:
 
-    valley          1/2 up to 59, 0, 1                  15
-    rising          0, then 40/70 from 30               17.1, so that a valley would gain 2.1 > 2 * 0.15 * ln 100
-    single peak     0, 1, then 1/4 from 60              7.5
+    rising          0, then 40/80 from 20                       20
+    falling         30/50 up to 49, then 10/50                  12 + 8
+    valley          30/50 up to 49, 0, then 10/20 from 80       12 + 5, a gain of 3 > 2 * 0.17 * ln 100
+    single peak     0, 1, then 10/40 from 50, 0                 7.5
     """
-    y = np.repeat(["a", "b", "c", "b"], [30, 30, 30, 10])
+    y = np.repeat(["a", "b", "c", "b", "d"], [20, 30, 30, 10, 10])
     x = np.arange(100.0)[:, None]
     assert np.isnan(find_reflection_points(x, y)).all()
-    later = np.repeat(["a", "b", "c", "b"], [10, 30, 30, 30])  # the heaps are alike: the valley leaves 10 * 3/4
-    assert find_reflection_points(x, later).tolist() == [54.5]
+    alike = np.repeat(
+        ["a", "b", "c", "b"], [10, 30, 30, 30]
+    )  # two large heaps: the valley leaves 7.5, no peak under 15
+    assert find_reflection_points(x, alike).tolist() == [54.5]
 
 
 # ------------------------------------------------------------------------- shapes on the data of SPEC.md section 5
