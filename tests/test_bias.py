@@ -468,6 +468,8 @@ def test_bins_of_a_numeric_target():
     order = rng.permutation(100)
     table = with_target(made.X, made.y[order] * 7 - 3)
     assert bins_of_equal_frequency(table, 10).weight.tolist() == [10] * 10
+    assert bins_of_equal_frequency(table, 80).weight.tolist() == [2] * 50  # a class of one row has no hit
+    assert BiasCorrectedRelief().fit(made.X[:8], made.y[:8]).n_bins_ == 4
     few = np.array([1.0] * 6 + [2.0] * 1 + [3.0] * 3)
     # middles of the three values: 3/10, 6.5/10, 8.5/10 of the rows
     assert bins_of_equal_frequency(with_target(np.ones((10, 1)), few), 5).codes.tolist() == [0] * 6 + [1] + [2] * 3
@@ -491,7 +493,7 @@ def test_what_y_is_taken_for():
     X, y, _ = reflected(60, random_state=0)
     whole = np.rint(y * 4)
     kinds = {
-        "numeric": [y, y.tolist(), pd.Series(y), y.astype(object)],
+        "numeric": [y, y.tolist(), pd.Series(y), y.astype(object), y * 1e300],
         "classes": [
             whole,
             whole.astype(int),
@@ -507,7 +509,7 @@ def test_what_y_is_taken_for():
             assert relief.target_kind_ == kind
             assert hasattr(relief, "classes_") == (kind == "classes")
     numeric = BiasCorrectedRelief(target="numeric", n_bins=4).fit(X, whole.astype(int))
-    assert numeric.target_kind_ == "numeric"
+    assert (numeric.target_kind_, numeric.n_bins_) == ("numeric", 3)
     refit = numeric.set_params(target="auto").fit(X, whole)
     assert refit.target_kind_ == "classes"
 

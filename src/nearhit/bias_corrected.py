@@ -47,7 +47,8 @@ class BiasCorrectedRelief(_OfClasses):
     target : {"auto", "classes", "numeric"}, default="auto"
         What y is. "auto" takes floats with a fraction as numbers and all else as classes; reported in `target_kind_`.
     n_bins : int, default=10
-        Numeric targets are cut into so many classes of equal frequency; points are found on the numbers themselves.
+        Numeric targets are cut into so many classes of equal frequency, or fewer, if there are not two rows for each;
+        points are found on the numbers themselves.
     points : "auto", None or array of shape (n_features,), default="auto"
         The reflection points: found, none (then this is ReliefF, or Relief on averages), or given in the units of the
         features, with NaN where there is none.
@@ -90,6 +91,8 @@ class BiasCorrectedRelief(_OfClasses):
         "classes" or "numeric": what y was taken for.
     classes_ : array
         The classes of y, unless it was taken for numbers.
+    n_bins_ : int
+        How many classes were made of numbers: fewer than `n_bins` where rows are few or many values equal.
     kernel_ : str
         What ran.
     n_features_in_, feature_names_in_
@@ -225,7 +228,9 @@ class BiasCorrectedRelief(_OfClasses):
     def _run(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> Fit:
         points = self._points_of(table)
         if isinstance(table.targets[0], Numbers):
-            table = replace(table, targets=(bins_of_equal_frequency(table, int(self.n_bins)),))
+            bins = bins_of_equal_frequency(table, int(self.n_bins))
+            self.n_bins_ = bins.n_classes
+            table = replace(table, targets=(bins,))
         found = fit_same_side(recipe, table, points, cast(Form, self.form), targets, self._options())
         self._found_ = (points, table, found.n_targets_used)
         return found.fit
@@ -253,9 +258,11 @@ class BiasCorrectedRelief(_OfClasses):
 def bins_of_equal_frequency(table: Table, n_bins: int) -> Classes:
     """A numeric target as classes: a value belongs to the bin in which the middle of its rows lies.
 
-    Equal values stay together; bins without a value are gone, so that there may be fewer.
+    Equal values stay together; bins without a value are gone. In a table of few rows there are fewer bins, so that two rows
+    fall into each: a class of one row has no hit.
     """
     target, units = table.targets[0], table.units()
+    n_bins = max(2, min(n_bins, table.all_units // (2 * table.one)))
     _, position = np.unique(target.codes, return_inverse=True)
     own = np.bincount(position, weights=units)  # whole floats
     middle = np.cumsum(own) - own / 2

@@ -185,4 +185,5 @@ def kind_of_target(y: Any) -> str:
     if values.dtype == object and all(isinstance(v, Real) and not isinstance(v, bool) for v in values.flat):
         values = values.astype(np.float64)
     known = values[np.isfinite(values)] if values.dtype.kind == "f" else values[:0]
-    return "numeric" if len(known) and bool((known != np.floor(known)).any()) else "classes"
+    # Beyond 64 bits no float has a fraction, and none is the number of a class.
+    return "numeric" if bool(((known != np.floor(known)) | (np.abs(known) >= 2.0**63)).any()) else "classes"
