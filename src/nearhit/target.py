@@ -184,6 +184,6 @@ def kind_of_target(y: Any) -> str:
     values = np.ma.filled(_as_plain_array(y), np.nan) if np.ma.is_masked(y) else np.asarray(_as_plain_array(y))
     if values.dtype == object and all(isinstance(v, Real) and not isinstance(v, bool) for v in values.flat):
         values = values.astype(np.float64)
-    known = values[np.isfinite(values)] if values.dtype.kind == "f" else values[:0]
+    known = values[np.isfinite(values)] if values.dtype.kind == "f" else np.zeros(0)
     # Beyond 64 bits no float has a fraction, and none is the number of a class.
     return "numeric" if bool(((known != np.floor(known)) | (np.abs(known) >= 2.0**63)).any()) else "classes"
