@@ -263,7 +263,9 @@ def update(page: Path, tables: Sequence[Table], notes: str) -> None:
     """Write the tables between the two marks of the page."""
     text = page.read_text(encoding="utf-8")
     before, after = text.split(BEGIN)[0], text.split(END)[1]
-    parts = [f"**{table.title}.** {table.note}\n\n{markdown(table.columns, table.rows)}" for table in tables]
+    parts = [
+        f"**{table.title}.** {table.note}".rstrip() + f"\n\n{markdown(table.columns, table.rows)}" for table in tables
+    ]
     page.write_text(before + BEGIN + "\n" + "\n\n".join([*parts, notes]) + "\n" + END + after, encoding="utf-8")
 
 
