@@ -113,3 +113,19 @@ def test_threads_and_little_memory_change_nothing():
     assert many > one
     for part in PARTS:
         np.testing.assert_array_equal(found[part], expected[part])
+
+
+@pytest.mark.parametrize("weights", [recipes.EqualWeights(), recipes.RankWeights(5.0), recipes.DistanceWeights(1)])
+@pytest.mark.parametrize("row_weights", [False, True])
+def test_the_order_of_rows_shows_in_no_bit_of_a_weight(weights, row_weights):
+    rng = np.random.default_rng(3)
+    real = rng.random(150) + 0.1 if row_weights else None
+    made = Data(rng.random((150, 5)).round(1), np.zeros((150, 0), int), None, rng.integers(0, 3, 150), real)
+    order, recipe = rng.permutation(150), replace(recipes.RELIEFF, weights=weights)
+
+    def by_pair(table, names):
+        found = list(find_neighbours(table, recipe))
+        pairs = [(int(names[i]), int(names[j])) for some in found for i, j in zip(some.target, some.row, strict=True)]
+        return dict(zip(pairs, np.concatenate([some.weight for some in found]).tolist(), strict=True))
+
+    assert by_pair(made.rows(order).table(), order) == by_pair(made.table(), np.arange(150))

@@ -11,11 +11,13 @@
 
 from importlib.metadata import version as _version
 
+from nearhit.bias_corrected import BiasCorrectedRelief
 from nearhit.compare import Comparison, compare
 from nearhit.irelief import IRelief
 from nearhit.myopic import MyopicMeasure
 from nearhit.ranking import Ranking
 from nearhit.reduction import EntropyRanking, PrincipalComponents, ValueReducer
+from nearhit.reflection import find_reflection_points
 from nearhit.relief import Relief, ReliefF, RReliefF
 from nearhit.settings import get_config, set_config, show_config
 from nearhit.simba import Simba
@@ -24,6 +26,7 @@ from nearhit.vls import VLSRelief
 
 __version__ = _version("nearhit")
 __all__ = [
+    "BiasCorrectedRelief",
     "Comparison",
     "EntropyRanking",
     "IRelief",
@@ -38,6 +41,7 @@ __all__ = [
     "VLSRelief",
     "ValueReducer",
     "compare",
+    "find_reflection_points",
     "get_config",
     "set_config",
     "show_config",

@@ -150,7 +150,9 @@ class Neighbours:
         target, group, row, amount = target[order], group[order], row[order], (weight * copies)[order]
         begins = np.flatnonzero(np.diff(target, prepend=-1) | np.diff(group, prepend=-1))
         sizes = np.diff(begins, append=len(target))
-        together = np.add.reduceat(amount, begins) if len(begins) else amount
+        # In order of size: the order of the rows must not show in the last bit of a sum.
+        by_size = np.lexsort((amount, group, target))
+        together = np.add.reduceat(amount[by_size], begins) if len(begins) else amount
         return Neighbours(target, group, row, amount / np.repeat(together, sizes))
 
 

@@ -163,3 +163,27 @@ def _to_numbers(y: npt.NDArray) -> npt.NDArray[np.float64]:
         if low < high and max(-low, high) > EXACT_IN_FLOATS:
             return np.array([float(int(value) - low) for value in y])
     return y.astype(np.float64)
+
+
+TARGET_KINDS = ("auto", "classes", "numeric")
+
+
+def check_target_kind(target: Any) -> None:
+    """Refuse what is no kind of target."""
+    if not isinstance(target, str) or target not in TARGET_KINDS:
+        raise ValueError(f"target must be one of {', '.join(map(repr, TARGET_KINDS))}; got {target!r}.")
+
+
+def kind_of_target(y: Any) -> str:
+    """ "numeric" for floats with a fraction, else "classes": what scikit-learn's `type_of_target` takes for continuous.
+
+    Categories are classes whatever they are made of.
+    """
+    if str(getattr(y, "dtype", "")).lower().startswith(("category", "categorical", "enum")):
+        return "classes"
+    values = np.ma.filled(_as_plain_array(y), np.nan) if np.ma.is_masked(y) else np.asarray(_as_plain_array(y))
+    if values.dtype == object and all(isinstance(v, Real) and not isinstance(v, bool) for v in values.flat):
+        values = values.astype(np.float64)
+    known = values[np.isfinite(values)] if values.dtype.kind == "f" else np.zeros(0)
+    # Beyond 64 bits no float has a fraction, and none is the number of a class.
+    return "numeric" if bool(((known != np.floor(known)) | (np.abs(known) >= 2.0**63)).any()) else "classes"
