@@ -12,8 +12,19 @@
 from importlib.metadata import version as _version
 
 from nearhit.ranking import Ranking
+from nearhit.redundancy import Redundancy, find_redundancy
 from nearhit.relief import Relief, ReliefF, RReliefF
 from nearhit.settings import get_config, set_config, show_config
 
 __version__ = _version("nearhit")
-__all__ = ["RReliefF", "Ranking", "Relief", "ReliefF", "get_config", "set_config", "show_config"]
+__all__ = [
+    "RReliefF",
+    "Ranking",
+    "Redundancy",
+    "Relief",
+    "ReliefF",
+    "find_redundancy",
+    "get_config",
+    "set_config",
+    "show_config",
+]

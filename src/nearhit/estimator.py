@@ -22,6 +22,7 @@ from nearhit.intake import Columns, as_table, read_columns
 from nearhit.kept_columns import array_of_rows, as_array, as_frame, keep_columns
 from nearhit.ranking import Ranking, ranks_of
 from nearhit.recipes import Diff, DiffKind, Recipe
+from nearhit.redundancy import TWINS, check_threshold, find_twins
 from nearhit.selection import check_rule, select_features
 from nearhit.table import Table, make_table
 from nearhit.target import read_row_weights
@@ -62,6 +63,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         ties: str,
         categorical_features: Any,
         select: Any,
+        redundancy: bool | float = False,
         device: str,
         n_jobs: int | None,
         random_state: Any,
@@ -79,6 +81,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         self.ties = ties
         self.categorical_features = categorical_features
         self.select = select
+        self.redundancy = redundancy
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -128,6 +131,21 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
     # ------------------------------------------------------------------------------------------------ fitting
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+        recipe, table, targets = self._prepare(X, y, sample_weight)
+        fit = self._run(recipe, table, targets)
+        self._look_closer(fit, recipe, table, targets)
+        self._keep(fit)
+
+    def _look_closer(self, fit: Fit, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> None:
+        """What was asked for beside the weights, while the table is there."""
+        redundancy = getattr(self, "redundancy", False)
+        if redundancy is not False:
+            threshold = TWINS if redundancy is True else float(redundancy)
+            names, options = self._names(), self._options()
+            self.redundancy_ = find_twins(recipe, table, targets, fit.weights, names, threshold, options=options)
+
+    def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Recipe, Table, npt.NDArray[np.intp] | None]:
+        """Check everything; the recipe, the table and the target rows that are to run."""
         self._check_parameters()
         X = as_table(X, type(self).__name__)
         columns = read_columns(X, self.categorical_features, estimator_name=type(self).__name__)
@@ -141,7 +159,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
                 f"Found input variables with inconsistent numbers of samples: X has {columns.n_rows} rows, "
                 f"y has {len(target)}."
             )
-        row_weights = read_row_weights(sample_weight, columns.n_rows)
+        row_weights = read_row_weights(sample_weight, columns.n_rows, stacklevel=5)
         self._refuse_too_little(columns, target, row_weights)
         self._warn_of_light_rows(row_weights)
         table = make_table(columns, [target], row_weights, scale=self.scale, coder=choose_coder(columns, self.n_jobs))
@@ -150,8 +168,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         recipe = self._recipe()
         if recipe.ties == "first" and table.weights is not None and set(np.unique(table.weights.units)) != {1}:
             raise ValueError('ties="first" has no meaning for sample weights other than 0 and 1; use ties="share".')
-        fit = self._run(recipe, table, self._draw_targets(table.n_rows))
-        self._keep(fit)
+        return recipe, table, self._draw_targets(table.n_rows)
 
     def _run(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> Fit:
         return fit_recipe(recipe, table, targets, self._options())
@@ -189,7 +206,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             f"n_neighbors={self.n_neighbors} every row is a neighbour of every other. Multiply the weights by a constant if "
             "they were meant as shares.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
     def _refuse_weights_beyond_floats(self, table: Table) -> None:
@@ -217,7 +234,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
                 f"column {columns.names[j]!r} is so much narrower than the widest one that with scale=None its diffs are "
                 'coarse or 0. Use scale="range", or bring the columns to one scale before.',
                 UserWarning,
-                stacklevel=4,
+                stacklevel=5,
             )
 
     def _draw_targets(self, n_rows: int) -> npt.NDArray[np.intp] | None:
@@ -261,7 +278,9 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             )
         if not isinstance(self.verbose, numbers.Integral) or self.verbose < 0:
             raise ValueError(f"verbose must be an integer of at least 0; got {self.verbose!r}.")
-        _check_seed(self.random_state)
+        check_seed(self.random_state)
+        if not isinstance(self.redundancy, bool):
+            check_threshold("redundancy", self.redundancy, "True, False or ")
         if self.device == "cuda":
             raise RuntimeError(
                 'device="cuda" was asked for, but this version of nearhit has no CUDA kernel. Use device="cpu", or "auto" '
@@ -380,7 +399,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         super().__setstate__(state)
 
 
-def _check_seed(random_state: Any) -> None:
+def check_seed(random_state: Any) -> None:
     try:
         check_random_state(random_state)
     except (TypeError, ValueError):

@@ -56,6 +56,9 @@ _SHARED_PARAMETERS = """metric : {"manhattan", "euclidean"}, default="manhattan"
         What `transform` keeps: everything, so many features, a share, those above the widest "gap", above the
         "chebyshev(0.05)" threshold, above a number (">0.02"), or what a function of the weights returns (mask or
         positions).
+    redundancy : bool or float, default=False
+        True looks for twins among the 50 best features, a number in (0, 1] for those with such a correlation of diffs
+        or more (True: 0.95), and puts them into `redundancy_`. Takes a few times as long as the weights.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where the work runs; reported in `kernel_`.
     n_jobs : int or None, default=None
@@ -73,6 +76,8 @@ _SHARED_ATTRIBUTES = """weights_ : array of shape (n_features,)
         Mask of the selected features.
     n_neighbors_used_ : int
         The smallest neighbourhood that was averaged: less than `n_neighbors` where a class is small.
+    redundancy_ : Redundancy
+        With `redundancy`: features that tell the same as a better one.
     target_kind_ : str
         "classes" or "numeric": what y was taken for.
     kernel_ : str
@@ -162,6 +167,7 @@ class ReliefF(_OfClasses):
         ties: str = "share",
         categorical_features: Any = "from_dtype",
         select: Any = None,
+        redundancy: bool | float = False,
         device: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -180,6 +186,7 @@ class ReliefF(_OfClasses):
             ties=ties,
             categorical_features=categorical_features,
             select=select,
+            redundancy=redundancy,
             device=device,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -238,6 +245,7 @@ class Relief(_OfClasses):
         ties: str = "share",
         categorical_features: Any = "from_dtype",
         select: Any = None,
+        redundancy: bool | float = False,
         device: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -256,6 +264,7 @@ class Relief(_OfClasses):
             ties=ties,
             categorical_features=categorical_features,
             select=select,
+            redundancy=redundancy,
             device=device,
             n_jobs=n_jobs,
             random_state=random_state,
@@ -318,6 +327,7 @@ class RReliefF(ReliefEstimator):
         ties: str = "share",
         categorical_features: Any = "from_dtype",
         select: Any = None,
+        redundancy: bool | float = False,
         device: str = "auto",
         n_jobs: int | None = None,
         random_state: Any = None,
@@ -336,6 +346,7 @@ class RReliefF(ReliefEstimator):
             ties=ties,
             categorical_features=categorical_features,
             select=select,
+            redundancy=redundancy,
             device=device,
             n_jobs=n_jobs,
             random_state=random_state,

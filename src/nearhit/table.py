@@ -143,6 +143,25 @@ class Table:
             targets=tuple(target.take(rows, units) for target in self.targets),
         )
 
+    def take_columns(self, features: npt.NDArray[np.intp]) -> Table:
+        """These features only, in this order, each of them once; codes, ranges and the grid stay as they are."""
+        place = np.full(self.n_features, -1, np.intp)
+        place[features] = np.arange(len(features))
+        numeric = np.flatnonzero(place[self.numeric_columns] >= 0)
+        nominal = np.flatnonzero(place[self.nominal_columns] >= 0)
+        return replace(
+            self,
+            numeric=np.take(self.numeric, numeric, axis=1),  # unlike an index, leaves rows contiguous
+            numeric_unknown=_unknown_of(self.numeric_unknown, numeric),
+            numeric_columns=place[self.numeric_columns[numeric]],
+            top=self.top[numeric],
+            nominal=np.take(self.nominal, nominal, axis=1),
+            nominal_unknown=_unknown_of(self.nominal_unknown, nominal),
+            nominal_columns=place[self.nominal_columns[nominal]],
+            n_codes=self.n_codes[nominal],
+            n_values=self.n_values[nominal],
+        )
+
 
 def make_table(
     columns: Columns,
@@ -235,6 +254,12 @@ def _classes(codes: npt.NDArray, units: IntArray, n_classes: int) -> Classes:
     return Classes(np.ascontiguousarray(codes, np.int32), weight)
 
 
+def _unknown_of(unknown: BoolArray | None, columns: npt.NDArray[np.intp]) -> BoolArray | None:
+    """The mask of some columns; None where all of them are known, which has faster ways."""
+    some = None if unknown is None else np.take(unknown, columns, axis=1)
+    return None if some is None or not some.any() else some
+
+
 # ------------------------------------------------------------------------------------------------ numeric columns
 
 
@@ -308,5 +333,5 @@ def _warn_of_empty_columns(table: Table, names: Sequence[str]) -> None:
     ):
         for j in [] if unknown is None else np.flatnonzero(unknown.all(axis=0)):
             warnings.warn(
-                f"column {names[columns[j]]!r} has no known value; its score is 0.", UserWarning, stacklevel=4
+                f"column {names[columns[j]]!r} has no known value; its score is 0.", UserWarning, stacklevel=6
             )

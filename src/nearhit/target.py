@@ -59,7 +59,7 @@ def read_numbers(y: Any, who: str) -> npt.NDArray[np.float64]:
     return y
 
 
-def read_row_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64] | None:
+def read_row_weights(sample_weight: Any, n_rows: int, stacklevel: int = 4) -> npt.NDArray[np.float64] | None:
     """Weights of the rows: finite, not negative, not all zero; a single number is the weight of every row.
 
     A weight that is nothing beside the largest (under a millionth of it) is returned as 0: the row is left out.
@@ -86,7 +86,7 @@ def read_row_weights(sample_weight: Any, n_rows: int) -> npt.NDArray[np.float64]
             f"{lost} of {n_rows} rows have a positive sample weight under a millionth of the largest, which rounds to 0: "
             "they are left out. Lower the largest weights if these rows should count.",
             UserWarning,
-            stacklevel=4,
+            stacklevel=stacklevel,
         )
     return np.where(counts, weights, 0.0)
 
