@@ -14,6 +14,7 @@ from importlib.metadata import version as _version
 from nearhit.ranking import Ranking
 from nearhit.redundancy import Redundancy, find_redundancy
 from nearhit.relief import Relief, ReliefF, RReliefF
+from nearhit.resampling import Stability, stability
 from nearhit.settings import get_config, set_config, show_config
 
 __version__ = _version("nearhit")
@@ -23,8 +24,10 @@ __all__ = [
     "Redundancy",
     "Relief",
     "ReliefF",
+    "Stability",
     "find_redundancy",
     "get_config",
     "set_config",
     "show_config",
+    "stability",
 ]

@@ -23,7 +23,8 @@ from nearhit.kept_columns import array_of_rows, as_array, as_frame, keep_columns
 from nearhit.ranking import Ranking, ranks_of
 from nearhit.recipes import Diff, DiffKind, Recipe
 from nearhit.redundancy import TWINS, check_threshold, find_twins
-from nearhit.selection import check_rule, select_features
+from nearhit.resampling import seed_of, stable_shares
+from nearhit.selection import check_rule, select_features, stability_rule
 from nearhit.table import Table, make_table
 from nearhit.target import read_row_weights
 
@@ -138,6 +139,9 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
 
     def _look_closer(self, fit: Fit, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> None:
         """What was asked for beside the weights, while the table is there."""
+        if rule := stability_rule(self.select):
+            seed = seed_of(getattr(self, "random_state", None))
+            self.stability_ = stable_shares(rule, self, recipe, table, targets, seed)
         redundancy = getattr(self, "redundancy", False)
         if redundancy is not False:
             threshold = TWINS if redundancy is True else float(redundancy)
@@ -179,7 +183,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
     def _keep(self, fit: Fit) -> None:
         self.weights_ = fit.weights
         self.ranking_ = ranks_of(fit.weights)
-        self.support_ = select_features(self.select, fit.weights, fit.n_targets)
+        self.support_ = select_features(self.select, fit.weights, fit.n_targets, getattr(self, "stability_", None))
         found = fit.fewest_neighbours
         self.n_neighbors_used_ = int(found) if found == int(found) else found
         self.target_kind_ = self._target_kind

@@ -55,7 +55,8 @@ _SHARED_PARAMETERS = """metric : {"manhattan", "euclidean"}, default="manhattan"
     select : None, int, float, str or callable, default=None
         What `transform` keeps: everything, so many features, a share, those above the widest "gap", above the
         "chebyshev(0.05)" threshold, above a number (">0.02"), or what a function of the weights returns (mask or
-        positions).
+        positions). "stability>0.8": those among the best in more than 80 %% of 100 halves of the rows, which takes
+        about 25 times as long; "stability(10)>0.8" says among the best how many.
     redundancy : bool or float, default=False
         True looks for twins among the 50 best features, a number in (0, 1] for those with such a correlation of diffs
         or more (True: 0.95), and puts them into `redundancy_`. Takes a few times as long as the weights.
@@ -64,7 +65,7 @@ _SHARED_PARAMETERS = """metric : {"manhattan", "euclidean"}, default="manhattan"
     n_jobs : int or None, default=None
         Threads. None takes all cores, or one inside a parallel worker of joblib. No bit of the result depends on it.
     random_state : int, RandomState or None, default=None
-        For `n_targets`.
+        For `n_targets` and ``select="stability>…"``.
     verbose : int, default=0
         1 reports progress on stderr also where there is no terminal."""
 
@@ -76,6 +77,8 @@ _SHARED_ATTRIBUTES = """weights_ : array of shape (n_features,)
         Mask of the selected features.
     n_neighbors_used_ : int
         The smallest neighbourhood that was averaged: less than `n_neighbors` where a class is small.
+    stability_ : array of shape (n_features,)
+        With ``select="stability>…"``: the share of the halves in which each feature was among the best.
     redundancy_ : Redundancy
         With `redundancy`: features that tell the same as a better one.
     target_kind_ : str
