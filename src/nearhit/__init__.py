@@ -11,6 +11,7 @@
 
 from importlib.metadata import version as _version
 
+from nearhit.partners import Interactions, interactions
 from nearhit.ranking import Ranking
 from nearhit.redundancy import Redundancy, find_redundancy
 from nearhit.relief import Relief, ReliefF, RReliefF
@@ -19,6 +20,7 @@ from nearhit.settings import get_config, set_config, show_config
 
 __version__ = _version("nearhit")
 __all__ = [
+    "Interactions",
     "RReliefF",
     "Ranking",
     "Redundancy",
@@ -27,6 +29,7 @@ __all__ = [
     "Stability",
     "find_redundancy",
     "get_config",
+    "interactions",
     "set_config",
     "show_config",
     "stability",
