@@ -61,7 +61,7 @@ def test_bootstrap_samples_have_as_many_copies_as_rows_of_each_class():
         sample = samples.resample(b)[0]
         assert sample.targets[0].weight.tolist() == [8, 5, 1] and sample.units().min() >= 1
         drawn += np.bincount(row_numbers(table, sample), weights=sample.units(), minlength=14)
-    assert 1.0 == pytest.approx(drawn.mean() / 200) and np.abs(drawn / 200 - 1).max() < 0.35
+    assert pytest.approx(drawn.mean() / 200) == 1.0 and np.abs(drawn / 200 - 1).max() < 0.35
 
 
 def test_a_resample_depends_on_the_seed_and_its_number_only():

@@ -96,7 +96,9 @@ def measure_groups(
             def measure_some(some: slice, moved: list[npt.NDArray] = moved, n: int = len(orders)) -> FloatArray:
                 return np.array([_value(cells[:, list(group)], measure, moved, n) for group in groups[some]])
 
-            for some, found in zip(tasks, choose_engine(threads, len(tasks), report).map(measure_some, tasks), strict=True):
+            for some, found in zip(
+                tasks, choose_engine(threads, len(tasks), report).map(measure_some, tasks), strict=True
+            ):
                 values[some, start : start + len(orders)] = found
     return _against_chance(values)
 
@@ -129,7 +131,7 @@ def _value(columns: IntArray, measure: Measure, moved: list[npt.NDArray], n_orde
     parts, signs = _subsets(cells.shape, cells.tobytes())
     sums, sizes = parts @ full, parts @ np.bincount(cell_of_row, minlength=len(cells))
     scores = measure.score(sums.reshape(len(sums), n_orders, -1), sizes)
-    return (signs @ scores) * measure.unit(len(known))
+    return (signs @ scores).astype(np.float64) * measure.unit(len(known))
 
 
 def _number_cells(columns: IntArray) -> tuple[IntArray, IntArray]:
@@ -138,7 +140,7 @@ def _number_cells(columns: IntArray) -> tuple[IntArray, IntArray]:
     for column in columns.T[1:]:
         code = code * (column.max(initial=0) + 1) + column
         code = np.unique(code, return_inverse=True)[1]  # small again, so that many values cannot overflow
-    number, first, cell_of_row = np.unique(code, return_index=True, return_inverse=True)
+    _, first, cell_of_row = np.unique(code, return_index=True, return_inverse=True)
     return columns[first], cell_of_row
 
 
@@ -259,15 +261,15 @@ def cells_of(table: Table, features: npt.NDArray[np.intp], n_bins: int) -> IntAr
 def _cells_of_column(table: Table, feature: int, n_bins: int) -> IntArray:
     is_numeric = feature in table.numeric_columns
     columns = table.numeric_columns if is_numeric else table.nominal_columns
-    codes, unknown = (
-        (table.numeric, table.numeric_unknown) if is_numeric else (table.nominal, table.nominal_unknown)
-    )
+    codes, unknown = (table.numeric, table.numeric_unknown) if is_numeric else (table.nominal, table.nominal_unknown)
     place = int(np.flatnonzero(columns == feature)[0])
     values = codes[:, place].astype(np.int64)
     known = np.ones(len(values), bool) if unknown is None else ~unknown[:, place]
     cells = np.full(len(values), -1)
     if known.any():
-        cells[known] = bins_of(values[known], n_bins) if is_numeric else np.unique(values[known], return_inverse=True)[1]
+        cells[known] = (
+            bins_of(values[known], n_bins) if is_numeric else np.unique(values[known], return_inverse=True)[1]
+        )
     return cells
 
 

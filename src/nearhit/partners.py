@@ -143,7 +143,7 @@ class Interactions:
         names = [" × ".join(row.features) for row in shown]
         width = max([len("features"), *map(len, names)])
         lines = [
-            f"interactions in {self.unit}, p-values over all {len(self.rows)} groups from {self.n_permutations} permutations",
+            f"interactions in {self.unit}; p: as good for any of {len(self.rows)} in {self.n_permutations} permutations",
             f"{'features':<{width}}  {'interaction':>11}  {'by chance':>9}  {'p':>7}  {'alternation':>11}",
         ]
         lines += [
@@ -235,7 +235,7 @@ def interactions(
     >>> y = X[:, 3] ^ X[:, 7]
     >>> found = interactions(X, y, random_state=0)
     >>> found[0].features, round(found[0].interaction, 2), found[0].p_value < 0.01
-    (('x3', 'x7'), 0.99, True)
+    (('x3', 'x7'), 1.0, True)
     """
     reader = _choose_estimator(estimator, y, categorical_features, n_jobs)
     _check_arguments(n_features, order, n_bins, n_permutations)
@@ -328,7 +328,7 @@ def _choose_features(features: Any, names: Sequence[str], weights: FloatArray, n
 
 def _position(feature: Any, names: Sequence[str]) -> int:
     if isinstance(feature, numbers.Integral) and not isinstance(feature, bool):
-        if not -len(names) <= feature < len(names):
+        if not -len(names) <= int(feature) < len(names):
             raise ValueError(f"features holds the position {feature}, but X has {len(names)} columns.")
         return int(feature) % len(names)
     if feature not in names:
@@ -341,5 +341,6 @@ def _refuse_sizes(groups: Sequence[Any], n_features: int, order: int) -> None:
         raise ValueError(f"interactions of {order} features need {order} different ones; got {n_features}.")
     if len(groups) > MOST_GROUPS:
         raise ValueError(
-            f"{n_features} features make {len(groups):,} groups of {order}, more than {MOST_GROUPS:,}. Look at fewer features."
+            f"{n_features} features make {len(groups):,} groups of {order}, more than {MOST_GROUPS:,}. Look at fewer "
+            "features."
         )
