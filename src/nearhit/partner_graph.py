@@ -47,7 +47,7 @@ class Graph:
 
     @staticmethod
     def of(weights: Mapping[str, float], groups: Sequence[tuple[tuple[str, ...], float]]) -> Graph:
-        """Nodes clockwise from the top, the best first; the area of a node is its weight, nothing below 0.
+        """The best feature on top, and the next ones far from each other; the area of a node is its weight, if above 0.
 
         The two or three features of a group are joined to each other, as wide as the widest group that joins them.
         """
@@ -66,7 +66,9 @@ class Graph:
 
 
 def _on_circle(i: int, n: int) -> tuple[float, float]:
-    angle = 2 * math.pi * i / n
+    """Node i of n. The best are most often joined, so each next one goes 3/8 of the circle on: their edges can be seen."""
+    stride = next(step for step in range(max(1, round(0.375 * n)), n + 1) if math.gcd(step, n) == 1)
+    angle = 2 * math.pi * (i * stride % n) / n
     return math.sin(angle), math.cos(angle)
 
 
@@ -113,12 +115,14 @@ def draw(graph: Graph, ax: Any = None) -> Any:
         ax.plot([a.x, b.x], [a.y, b.y], color=EDGE, alpha=0.75, linewidth=width, solid_capstyle="round", zorder=1)
     for node in graph.nodes:
         ax.scatter([node.x], [node.y], s=(2 * _radius(node)) ** 2, color=NODE, zorder=2)
-        ax.text(
-            1.16 * node.x,
-            1.16 * node.y,
+        away = _radius(node) + 4
+        ax.annotate(
             shortened(node.name),
+            (node.x, node.y),
+            (away * node.x, away * node.y),
+            textcoords="offset points",
             ha=_side(node, "left", "center", "right"),
-            va="center",
+            va="center" if abs(node.x) >= 0.15 else "bottom" if node.y > 0 else "top",
             color=INK,
             parse_math=False,
         )

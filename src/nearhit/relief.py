@@ -56,7 +56,7 @@ _SHARED_PARAMETERS = """metric : {"manhattan", "euclidean"}, default="manhattan"
         What `transform` keeps: everything, so many features, a share, those above the widest "gap", above the
         "chebyshev(0.05)" threshold, above a number (">0.02"), or what a function of the weights returns (mask or
         positions). "stability>0.8": those among the best in more than 80 %% of 100 halves of the rows, which takes
-        about 25 times as long; "stability(10)>0.8" says among the best how many.
+        about 30 times as long; "stability(10)>0.8" says among the best how many.
     redundancy : bool or float, default=False
         True looks for twins among the 50 best features, a number in (0, 1] for those with such a correlation of diffs
         or more (True: 0.95), and puts them into `redundancy_`. Takes a few times as long as the weights.
