@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from nearhit import ReliefF, RReliefF, interactions
 from nearhit.demo import FILE
-from nearhit.joint_relevance import bins_of, choose_bins, measure_groups
+from nearhit.joint_relevance import JointRelevance, bins_of, choose_bins, measure_groups
 from nearhit.neighbourhoods import find_neighbours
 from nearhit.partner_graph import Graph, shortened, to_svg
-from nearhit.partners import has_fractions
+from nearhit.partners import _rows, has_fractions
 from nearhit.table import make_target
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
@@ -190,6 +190,24 @@ def test_alternation_equals_the_plain_loop():
     for row in found:
         a, b = (int(name[1:]) for name in row.features)
         assert row.alternation == pytest.approx(plain_alternation(X, y, ReliefF(4), a, b), abs=1e-9)
+
+
+def test_the_alternation_of_a_triple_is_the_least_of_its_pairs():
+    X, y = parity(100, 3, 0, extra=2)
+    pairs = as_dict(interactions(X, y, n_permutations=1))
+    for row in interactions(X, y, order=3, n_permutations=1):
+        assert row.alternation == min(pairs[frozenset(pair)][-1] for pair in combinations(row.features, 2))
+
+
+def test_rows_come_by_p_value_then_by_what_is_beyond_chance():
+    joint = JointRelevance(
+        values=np.array([0.5, 0.3, 0.4]),
+        by_chance=np.array([0.1, 0.1, 0.3]),
+        deviations=np.zeros(3),
+        p_values=np.array([0.2, 0.1, 0.1]),
+    )
+    rows = _rows([(0, 1), (0, 2), (1, 2)], ["a", "b", "c"], joint, np.zeros((3, 3)))
+    assert [row.features for row in rows] == [("a", "c"), ("b", "c"), ("a", "b")]
 
 
 def test_alternation_of_an_exclusive_or_without_noise():

@@ -96,6 +96,14 @@ def test_sums_do_not_depend_on_order_or_on_how_they_are_cut():
     np.testing.assert_allclose(expected.astype(float) / ONE, (lines * weight[:, None]).T @ lines, rtol=1e-10)
 
 
+def test_two_million_lines_fit():
+    """1,100 products of 2**53 in each of the halves: beyond 64 bits if they were not carried over in between."""
+    sums, lines = ExactSums(2), np.ones((2048, 1))
+    for _ in range(1100):
+        sums.add(lines[:, 0], lines)
+    assert (sums.result() == 1100 * 2048 * 2**84).all()
+
+
 def test_correlations_and_covariances_are_those_of_numpy():
     rng = np.random.default_rng(1)
     weight, diffs = rng.random(500), rng.random((500, 4))
@@ -119,6 +127,25 @@ def test_groups_are_of_twins_of_the_best_and_not_chains():
     assert list(group_twins(alike, 0.95)) == [(0, [1]), (3, [4])]
     assert list(group_twins(alike, 0.96)) == [(0, [1])]
     assert list(group_twins(alike, 0.97)) == []
+
+
+def test_hits_and_misses_count_together_and_the_least_similar_twin_is_told():
+    rng = np.random.default_rng(7)
+    X = rng.random((80, 5))
+    X[:, 1], X[:, 2] = X[:, 0] + rng.normal(0, 0.01, 80), X[:, 0] + rng.normal(0, 0.05, 80)
+    y = (X[:, 3] > 0.5).astype(int)
+    found = find_redundancy(ReliefF(5), X, y, threshold=0.6)
+    table = Data(X, np.zeros((80, 0), int), None, y, None).table()
+    place = [found.features.index(f"x{j}") for j in range(5)]
+    (hits, misses) = plain_sums(table, replace(recipes.RELIEFF, k=5), np.arange(5))
+    moments = hits + misses
+    mean = moments[0, 1:] / moments[0, 0]
+    covariance = moments[1:, 1:] / moments[0, 0] - np.outer(mean, mean)
+    expected = covariance / np.sqrt(np.outer(covariance.diagonal(), covariance.diagonal()))
+    np.testing.assert_allclose(found.correlations[np.ix_(place, place)], expected, atol=1e-9)
+    (group,) = found
+    head, rest = int(group.representative[1:]), [int(twin[1:]) for twin in group.twins]
+    assert {head, *rest} == {0, 1, 2} and group.correlation == pytest.approx(expected[head, rest].min())
 
 
 def with_copies(seed=0, n=200):

@@ -8,7 +8,7 @@ import pytest
 from generated import Data
 
 from nearhit import Relief, ReliefF, RReliefF, recipes, stability
-from nearhit.fitting import Options, fit_recipe
+from nearhit.fitting import Fit, Options, fit_recipe
 from nearhit.ranking import ranks_of
 from nearhit.resampling import Resampling, places_of_a_resample, share_of_places
 from nearhit.selection import select_features, stability_rule
@@ -70,6 +70,26 @@ def test_a_resample_depends_on_the_seed_and_its_number_only():
     other = Resampling(recipes.RELIEFF, table, "subsample", 4, seed=8)
     assert (few.resample(3)[0].numeric == many.resample(3)[0].numeric).all()
     assert (few.resample(2)[0].numeric != other.resample(2)[0].numeric).any()
+
+
+def test_as_many_targets_look_for_neighbours_as_on_all_rows_if_there_are_as_many():
+    class Spy:
+        targets = []
+
+        def _run(self, recipe, table, targets):
+            self.targets.append((table.n_rows, targets))
+            return Fit(np.zeros(3), 1, 1, "")
+
+        def get_params(self, deep=True):
+            return {}
+
+    table = a_table((30, 30))
+    for wanted, expected in ((10, 10), (29, 29), (40, 30)):
+        Spy.targets = []
+        Resampling(recipes.RELIEFF, table, "subsample", 3, seed=0).run(Spy(), np.arange(wanted))
+        assert [len(set(rows.tolist())) for _, rows in Spy.targets] == [expected] * 3
+        assert all(rows.max() < n for n, rows in Spy.targets)
+    assert Spy.targets[0][1].tolist() != Spy.targets[1][1].tolist()
 
 
 def test_rows_that_are_drawn_bring_their_weights():
