@@ -282,7 +282,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             )
         if not isinstance(self.verbose, numbers.Integral) or self.verbose < 0:
             raise ValueError(f"verbose must be an integer of at least 0; got {self.verbose!r}.")
-        check_seed(self.random_state)
+        _check_seed(self.random_state)
         if not isinstance(self.redundancy, bool):
             check_threshold("redundancy", self.redundancy, "True, False or ")
         if self.device == "cuda":
@@ -403,7 +403,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         super().__setstate__(state)
 
 
-def check_seed(random_state: Any) -> None:
+def _check_seed(random_state: Any) -> None:
     try:
         check_random_state(random_state)
     except (TypeError, ValueError):

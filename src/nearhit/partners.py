@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from nearhit.estimator import ReliefEstimator, check_seed
+from nearhit.estimator import ReliefEstimator
 from nearhit.joint_relevance import JointRelevance, cells_of, choose_bins, measure_groups
 from nearhit.pair_moments import covariances, sum_pairs
 from nearhit.partner_graph import Graph, draw, to_svg
@@ -239,7 +239,7 @@ def interactions(
     """
     reader = _choose_estimator(estimator, y, categorical_features, n_jobs)
     _check_arguments(n_features, order, n_bins, n_permutations)
-    check_seed(random_state)
+    seed = seed_of(random_state)
     recipe, table, targets = reader._prepare(X, y, None)
     names = [str(name) for name in reader._names()]
     weights = reader._run(recipe, table, targets).weights
@@ -249,7 +249,7 @@ def interactions(
     target = table.targets[0]
     cells = cells_of(table, chosen, n_bins or choose_bins(table.n_rows, target))
     threads, verbose = count_threads(reader.get_params().get("n_jobs")), reader.get_params().get("verbose", 0)
-    joint = measure_groups(cells, target, groups, int(n_permutations), seed_of(random_state), threads, verbose)
+    joint = measure_groups(cells, target, groups, int(n_permutations), seed, threads, verbose)
     moments = sum_pairs(table, recipe, chosen, targets, reader._options())
     alternation = 4 * (covariances(moments.hits) - covariances(moments.misses))
     is_classes = isinstance(target, Classes)

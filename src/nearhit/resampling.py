@@ -208,18 +208,18 @@ def stability(
     >>> sorted(found.stable(0.8))
     ['x3', 'x7']
     """
-    from nearhit.estimator import ReliefEstimator, check_seed
+    from nearhit.estimator import ReliefEstimator
 
     if not isinstance(estimator, ReliefEstimator):
         raise TypeError(f"estimator must be a member of the Relief family, such as ReliefF(); got {estimator!r}.")
     _check_arguments(n_resamples, method, level)
-    check_seed(random_state)
+    seed = seed_of(random_state)
     worker = clone(estimator)
     if n_jobs is not None:
         worker.set_params(**{name: n_jobs for name in worker.get_params() if name.rpartition("__")[2] == "n_jobs"})
     recipe, table, targets = worker._prepare(X, y, sample_weight)
     rule = _rule_of_a_resample(estimator.select if select is None else select, table.n_features)
-    resampling = Resampling(recipe, table, method, int(n_resamples), seed_of(random_state))
+    resampling = Resampling(recipe, table, method, int(n_resamples), seed)
     fits = resampling.run(worker, targets)
     weights = worker._run(recipe, table, targets).weights
     return _summary(weights, fits, rule, worker._names(), method, float(level))
@@ -236,6 +236,9 @@ def _check_arguments(n_resamples: Any, method: Any, level: Any) -> None:
 
 def seed_of(random_state: Any) -> int:
     """One number that all draws start from."""
+    from nearhit.estimator import _check_seed  # which imports this module
+
+    _check_seed(random_state)
     if isinstance(random_state, numbers.Integral):
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31))

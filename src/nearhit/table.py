@@ -151,11 +151,11 @@ class Table:
         nominal = np.flatnonzero(place[self.nominal_columns] >= 0)
         return replace(
             self,
-            numeric=np.take(self.numeric, numeric, axis=1),  # unlike an index, leaves rows contiguous
+            numeric=self.numeric.take(numeric, axis=1),  # unlike an index, leaves rows contiguous
             numeric_unknown=_unknown_of(self.numeric_unknown, numeric),
             numeric_columns=place[self.numeric_columns[numeric]],
             top=self.top[numeric],
-            nominal=np.take(self.nominal, nominal, axis=1),
+            nominal=self.nominal.take(nominal, axis=1),
             nominal_unknown=_unknown_of(self.nominal_unknown, nominal),
             nominal_columns=place[self.nominal_columns[nominal]],
             n_codes=self.n_codes[nominal],
@@ -256,7 +256,7 @@ def _classes(codes: npt.NDArray, units: IntArray, n_classes: int) -> Classes:
 
 def _unknown_of(unknown: BoolArray | None, columns: npt.NDArray[np.intp]) -> BoolArray | None:
     """The mask of some columns; None where all of them are known, which has faster ways."""
-    some = None if unknown is None else np.take(unknown, columns, axis=1)
+    some = None if unknown is None else unknown.take(columns, axis=1)
     return None if some is None or not some.any() else some
 
 
