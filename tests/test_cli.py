@@ -490,6 +490,8 @@ SETTINGS = [
     (["--select", "0.5"], "select", 0.5),
     (["--select", "gap"], "select", "gap"),
     (["--select", ">0.02"], "select", ">0.02"),
+    (["--select", "stability>0.8", "--seed", "0"], "select", "stability>0.8"),
+    (["--redundancy", "0.9"], "redundancy", 0.9),
     (["--device", "cpu"], "device", "cpu"),
     (["--jobs", "1"], "n_jobs", 1),
     (["--verbose"], "verbose", 1),
@@ -520,9 +522,21 @@ def test_a_selection_is_marked(folder):
     assert "✓" not in rank("t.csv", "-t", "outcome").stdout
 
 
+def test_twins_are_named():
+    lines = "\n".join(f"{i % 2},{1 - i % 2},{i // 2 % 2},{i % 2 ^ i // 2 % 2}" for i in range(40))
+    table = f"a,not a,b,y\n{lines}\n"
+    found = ranked("-", "-t", "y", "--task", "classification", "--redundancy", "1", stdin=table)
+    assert found["twins"] == [{"representative": "a", "twins": ["not a"], "correlation": 1.0}]
+    asked = ["-", "-t", "y", "--task", "classification", "--redundancy", "1"]
+    assert "not a: the same as a (correlation 1.000)" in rank(*asked, stdin=table).stdout
+    assert "no twins" in rank(*asked, "--drop", "a", stdin=table).stdout
+    assert ranked("-", "-t", "y", "--task", "classification", stdin=table)["twins"] is None
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
+        (["--redundancy", "0"], "--redundancy must be a correlation in (0, 1]; got 0.0."),
         (["-k", "0"], '--neighbors must be an integer of at least 1 or "all"; got 0.'),
         (["-k", "ten"], "--neighbors must be"),
         (["--metric", "cosine"], "--metric must be one of"),

@@ -15,10 +15,13 @@ from nearhit.bias_corrected import BiasCorrectedRelief
 from nearhit.compare import Comparison, compare
 from nearhit.irelief import IRelief
 from nearhit.myopic import MyopicMeasure
+from nearhit.partners import Interactions, interactions
 from nearhit.ranking import Ranking
 from nearhit.reduction import EntropyRanking, PrincipalComponents, ValueReducer
+from nearhit.redundancy import Redundancy, find_redundancy
 from nearhit.reflection import find_reflection_points
 from nearhit.relief import Relief, ReliefF, RReliefF
+from nearhit.resampling import Stability, stability
 from nearhit.settings import get_config, set_config, show_config
 from nearhit.simba import Simba
 from nearhit.turf import TuRF
@@ -30,19 +33,25 @@ __all__ = [
     "Comparison",
     "EntropyRanking",
     "IRelief",
+    "Interactions",
     "MyopicMeasure",
     "PrincipalComponents",
     "RReliefF",
     "Ranking",
+    "Redundancy",
     "Relief",
     "ReliefF",
     "Simba",
+    "Stability",
     "TuRF",
     "VLSRelief",
     "ValueReducer",
     "compare",
+    "find_redundancy",
     "find_reflection_points",
     "get_config",
+    "interactions",
     "set_config",
     "show_config",
+    "stability",
 ]

@@ -16,7 +16,9 @@ from nearhit.fitting import Fit, Options, choose_coder, fit_recipe
 from nearhit.intake import Columns
 from nearhit.ranking import ranks_of
 from nearhit.recipes import Diff, DiffKind, Recipe
-from nearhit.selection import select_features
+from nearhit.redundancy import TWINS, check_threshold, find_twins
+from nearhit.resampling import seed_of, stable_shares
+from nearhit.selection import select_features, stability_rule
 from nearhit.table import Table, make_table
 from nearhit.target import read_row_weights
 
@@ -52,6 +54,7 @@ class ReliefEstimator(FeatureScorer):
         ties: str,
         categorical_features: Any,
         select: Any,
+        redundancy: bool | float = False,
         device: str,
         n_jobs: int | None,
         random_state: Any,
@@ -69,6 +72,7 @@ class ReliefEstimator(FeatureScorer):
         self.ties = ties
         self.categorical_features = categorical_features
         self.select = select
+        self.redundancy = redundancy
         self.device = device
         self.n_jobs = n_jobs
         self.random_state = random_state
@@ -77,7 +81,21 @@ class ReliefEstimator(FeatureScorer):
     # ------------------------------------------------------------------------------------------------ fitting
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        self._keep(self._run(*self._prepare(X, y, sample_weight)))
+        recipe, table, targets = self._prepare(X, y, sample_weight)
+        fit = self._run(recipe, table, targets)
+        self._look_closer(fit, recipe, table, targets)
+        self._keep(fit)
+
+    def _look_closer(self, fit: Fit, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> None:
+        """What was asked for beside the weights, while the table is there."""
+        if rule := stability_rule(self.select):
+            seed = seed_of(getattr(self, "random_state", None))
+            self.stability_ = stable_shares(rule, self, recipe, table, targets, seed)
+        redundancy = getattr(self, "redundancy", False)
+        if redundancy is not False:
+            threshold = TWINS if redundancy is True else float(redundancy)
+            names, options = self._names(), self._options()
+            self.redundancy_ = find_twins(recipe, table, targets, fit.weights, names, threshold, options=options)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Recipe, Table, npt.NDArray[np.intp] | None]:
         """Check everything; the recipe, the table and the target rows that are to run."""
@@ -105,7 +123,7 @@ class ReliefEstimator(FeatureScorer):
     def _keep(self, fit: Fit) -> None:
         self.weights_ = fit.weights
         self.ranking_ = ranks_of(fit.weights)
-        self.support_ = select_features(self.select, fit.weights, fit.n_targets)
+        self.support_ = select_features(self.select, fit.weights, fit.n_targets, getattr(self, "stability_", None))
         found = fit.fewest_neighbours
         self.n_neighbors_used_ = int(found) if found == int(found) else found
         self.target_kind_ = self._target_kind
@@ -205,6 +223,8 @@ class ReliefEstimator(FeatureScorer):
         if not isinstance(self.verbose, numbers.Integral) or self.verbose < 0:
             raise ValueError(f"verbose must be an integer of at least 0; got {self.verbose!r}.")
         check_seed(self.random_state)
+        if not isinstance(self.redundancy, bool):
+            check_threshold("redundancy", self.redundancy, "True, False or ")
         if self.device == "cuda":
             raise RuntimeError(
                 'device="cuda" was asked for, but this version of nearhit has no CUDA kernel. Use device="cpu", or "auto" '

@@ -15,7 +15,7 @@ from nearhit.fitting import Options, Ready, get_ready
 from nearhit.recipes import Recipe
 from nearhit.score import units_of_one_diff
 from nearhit.settings import get_config
-from nearhit.sweep import Neighbours, make_plan, n_groups
+from nearhit.sweep import Neighbours, Sigmoid, make_plan, n_groups
 from nearhit.table import Table
 
 __all__ = ["Neighbours", "Pairs", "diffs_of_pairs", "find_neighbours"]
@@ -53,11 +53,14 @@ class Pairs:
     def neighbours(self) -> Iterator[Neighbours]:
         """The neighbours of the targets, some targets of one class at a time."""
         ready = self.ready
+        if isinstance(ready.radii, Sigmoid):
+            raise ValueError(f"{self.recipe.name} has no neighbours: every row weighs something, by a sigmoid of its distance.")
+        radii = ready.radii
         most = get_config()["pair_memory"] // SHARE_OF_PAIR_MEMORY // ready.threads
         plan = make_plan(self.table, self.rows, max(1, most // (BYTES_OF_A_PAIR * self._neighbours_of_a_row())))
 
         def find(block: npt.NDArray[np.intp]) -> Neighbours:
-            return ready.kernel.neighbours(ready.handle, block, None if ready.radii is None else ready.radii[block])
+            return ready.kernel.neighbours(ready.handle, block, None if radii is None else radii[block])
 
         for i in range(0, len(plan.blocks), ready.threads):  # as many as there are threads: nothing piles up
             some = plan.blocks[i : i + ready.threads]

@@ -7,7 +7,7 @@ import re
 import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,12 +15,20 @@ import numpy.typing as npt
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 EXPECTED = (
-    'select must be None, a number of features, a share between 0 and 1, "gap", "chebyshev(0.05)", ">0.02" '
-    "or a function of the weights"
+    'select must be None, a number of features, a share between 0 and 1, "gap", "chebyshev(0.05)", ">0.02", '
+    '"stability>0.8" or a function of the weights'
 )
 
 
-def select_features(rule: Any, weights: FloatArray, n_targets: float) -> BoolArray:
+class StabilityRule(NamedTuple):
+    """Among the best k (None: as many as `nearhit.stability` says) in more than a share of the resamples, or in as many."""
+
+    k: int | None
+    share: float
+    or_equal: bool
+
+
+def select_features(rule: Any, weights: FloatArray, n_targets: float, shares: FloatArray | None = None) -> BoolArray:
     """A mask of the features that a rule keeps.
 
     Parameters
@@ -30,11 +38,17 @@ def select_features(rule: Any, weights: FloatArray, n_targets: float) -> BoolArr
     weights : array of shape (n_features,)
     n_targets : float
         How many rows (or how much weight) the weights are a mean over; for the Chebyshev threshold.
+    shares : array of shape (n_features,)
+        For a rule such as "stability>0.8": how often each feature was selected in resamples.
     """
     if rule is None:
         return np.ones(len(weights), bool)
     if callable(rule):
         return _of_function(rule, weights)
+    if found := stability_rule(rule):
+        if shares is None:
+            raise ValueError(f"select={rule!r} needs an estimator that can be fitted on resamples of its rows.")
+        return shares >= found.share if found.or_equal else shares > found.share
     if isinstance(rule, str):
         return weights > _threshold(rule, weights, n_targets)
     if isinstance(rule, Integral):
@@ -47,12 +61,35 @@ def check_rule(rule: Any, n_features: int) -> None:
     if rule is None or callable(rule):
         return
     if isinstance(rule, str):
-        _parse(rule)
+        stable = stability_rule(rule)
+        if stable and stable.k is not None and not 1 <= stable.k <= n_features:
+            raise ValueError(
+                f"stability(k) needs a number of features between 1 and the {n_features} of X; got {rule!r}."
+            )
+        if not stable:
+            _parse(rule)
     elif isinstance(rule, Integral) and not isinstance(rule, bool):
         if not 1 <= int(rule) <= n_features:
             raise ValueError(f"{EXPECTED}; got {rule} features where X has {n_features}.")
     elif not isinstance(rule, Real) or isinstance(rule, bool) or not 0 < float(rule) <= 1:
         raise ValueError(f"{EXPECTED}; got {rule!r}.")
+
+
+def stability_rule(rule: Any) -> StabilityRule | None:
+    """The parts of a rule such as "stability>0.8" or "stability(10)>=0.9"; None for other rules."""
+    found = isinstance(rule, str) and re.fullmatch(
+        r"stability\s*(?:\(([0-9]+)\))?\s*(>=?)\s*([0-9]*\.?[0-9]+(?:e-?[0-9]+)?)", rule.strip(), re.IGNORECASE
+    )
+    if not found:
+        return None
+    k, share = int(found[1]) if found[1] else None, float(found[3])
+    least = 0.0 if k else 0.5
+    if not least < share <= 1:
+        raise ValueError(
+            f"stability is compared with a share of the resamples above {least:g} and up to 1"
+            f"{'' if k else ', or say among the best how many: stability(10)'}; got select={rule!r}."
+        )
+    return StabilityRule(k, share, found[2] == ">=")
 
 
 def chebyshev_threshold(alpha: float, n_targets: float) -> float:

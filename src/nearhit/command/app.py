@@ -205,8 +205,14 @@ def rank(
         str | None,
         typer.Option(
             metavar="RULE",
-            help='Mark features: a number, a share, gap, "chebyshev(0.05)", ">0.02".',
+            help='Mark features: a number, a share, gap, "chebyshev(0.05)", ">0.02", "stability>0.8".',
             rich_help_panel=RESULT,
+        ),
+    ] = None,
+    redundancy: Annotated[
+        float | None,
+        typer.Option(
+            metavar="CORRELATION", help="Name twins: features that tell the same, from 0.95 on, say.", rich_help_panel=RESULT
         ),
     ] = None,
     top: Annotated[
@@ -226,7 +232,7 @@ def rank(
         int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; all by default.", rich_help_panel=RUNNING)
     ] = None,
     random_state: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="For --targets.", rich_help_panel=RUNNING)
+        int | None, typer.Option("--seed", metavar="N", help="For --targets and stability.", rich_help_panel=RUNNING)
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report progress.", rich_help_panel=RUNNING)] = False,
 ) -> None:

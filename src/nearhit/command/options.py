@@ -32,6 +32,7 @@ OPTION_OF = {
     "ties": "--ties",
     "categorical_features": "--categorical",
     "select": "--select",
+    "redundancy": "--redundancy",
     "device": "--device",
     "n_jobs": "--jobs",
     "random_state": "--seed",
@@ -109,6 +110,6 @@ def in_options(message: str) -> str:
     distinct = "|".join(name for name in OPTION_OF if "_" in name)
     message = re.sub(rf"\b({distinct})\b|^({names})(?= must )", lambda found: OPTION_OF[found[0]], message)
     message = re.sub(r"\bsample_weight\b", "--weight-column", message)
-    for not_from_here in (" or a function of the weights", " or a numpy.random.RandomState"):
+    for not_from_here in (" or a function of the weights", " or a numpy.random.RandomState", "True, False or "):
         message = message.replace(not_from_here, "")
     return message.replace("must be None, ", "must be ")

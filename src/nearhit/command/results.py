@@ -70,5 +70,6 @@ def to_json(report: Report) -> str:
         "neighbors_used": report.neighbors_used,
         "kernel": report.kernel,
         "scores": [vars(score) for score in report.scores],
+        "twins": None if report.twins is None else [group._asdict() for group in report.twins],
     }
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

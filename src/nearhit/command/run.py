@@ -16,6 +16,7 @@ from nearhit.command.doubts import warn_about_row_numbers, warn_about_text
 from nearhit.command.messages import Refusal, counted
 from nearhit.command.options import METHODS, OPTION_OF, Choices, in_options
 from nearhit.command.task import CATEGORIES, Decision, target_array
+from nearhit.redundancy import Twins
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Report:
     kernel: str
     seconds: float
     scores: list[Score]
+    twins: list[Twins] | None
 
 
 def run(file: str, table: pl.DataFrame, roles: Roles, decision: Decision, choices: Choices) -> Report:
@@ -75,6 +77,7 @@ def run(file: str, table: pl.DataFrame, roles: Roles, decision: Decision, choice
         kernel=estimator.kernel_,
         seconds=seconds,
         scores=[Score(row.rank, row.feature, row.weight, selected[row.feature]) for row in estimator.ranking()],
+        twins=list(estimator.redundancy_) if hasattr(estimator, "redundancy_") else None,
     )
 
 

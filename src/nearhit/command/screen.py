@@ -82,6 +82,11 @@ def _footing(report: Report, shown: list[Score]) -> list[str]:
     if report.parameters["select"] is not None:
         n_selected = sum(score.selected for score in report.scores)
         lines.append(f"{n_selected:,} of {counted(len(report.scores), 'feature')} selected")
+    for group in report.twins or []:
+        twins = ", ".join(map(printable, group.twins))
+        lines.append(f"{twins}: the same as {printable(group.representative)} (correlation {group.correlation:.3f})")
+    if report.twins == []:
+        lines.append("no twins")
     return lines
 
 
