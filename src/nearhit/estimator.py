@@ -5,6 +5,7 @@ from __future__ import annotations
 import numbers
 import warnings
 from collections.abc import Sequence
+from copy import copy
 from typing import Any, ClassVar, Self, cast
 
 import numpy as np
@@ -22,7 +23,17 @@ from nearhit.intake import Columns, as_table, read_columns
 from nearhit.kept_columns import array_of_rows, as_array, as_frame, keep_columns
 from nearhit.ranking import Ranking, ranks_of
 from nearhit.recipes import Diff, DiffKind, Recipe
-from nearhit.selection import check_rule, select_features
+from nearhit.selection import check_rule, p_value_rule, select_features
+from nearhit.significance import (
+    Exchange,
+    NullSource,
+    PermutationTest,
+    Refits,
+    Significance,
+    find_exchange,
+    null_of,
+    read_groups,
+)
 from nearhit.table import Table, make_table
 from nearhit.target import read_row_weights
 
@@ -39,6 +50,7 @@ CHOICES = {
     "weights": ("equal", "rank", "distance", "squared distance"),
     "ties": ("share", "first"),
     "device": ("auto", "cpu", "cuda"),
+    "p_values": (None, "permutation"),
 }
 
 
@@ -66,6 +78,8 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         n_jobs: int | None,
         random_state: Any,
         verbose: int,
+        p_values: str | None = None,
+        n_permutations: int = 1000,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -83,8 +97,10 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.p_values = p_values
+        self.n_permutations = n_permutations
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """Find out how much each feature matters.
 
         Parameters
@@ -96,6 +112,9 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             The target.
         sample_weight : array of shape (n_samples,), optional
             A weight w counts as w copies of a row; rows of weight 0 are left out.
+        groups : array of shape (n_samples,), optional
+            Which rows may change their targets with each other, for ``p_values="permutation"``: those of one group. Where
+            y is the same in all rows of each group, whole groups of one size change places instead.
 
         Returns
         -------
@@ -103,16 +122,35 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         """
         self._forget()
         try:
-            self._fit(X, y, sample_weight)
+            self._fit(X, y, sample_weight, groups)
         except BaseException:  # Ctrl-C too: half a fit is no fit
             self._forget()
             raise
         return self
 
     def ranking(self) -> Ranking:
-        """All features, the best first, with weight and rank."""
+        """All features, the best first, with weight and rank, and with p-values if `p_values` asked for them."""
         check_is_fitted(self)
-        return Ranking.of(self._names(), self.weights_)
+        tested = self._tested()
+        if tested is None:
+            return Ranking.of(self._names(), self.weights_)
+        return Ranking.of(self._names(), self.weights_, self.p_values_, tested.least)
+
+    def adjusted_p_values(self, method: str = "max-T") -> npt.NDArray[np.float64]:
+        """p-values corrected for looking at many features.
+
+        Parameters
+        ----------
+        method : {"max-T", "bh", "by"}, default="max-T"
+            The chance that any irrelevant feature does as well (step-down maxima of the permuted weights), or the share of
+            irrelevant features among those kept, by Benjamini and Hochberg or, under any dependence, Benjamini and
+            Yekutieli.
+        """
+        check_is_fitted(self)
+        tested = self._tested()
+        if tested is None:
+            raise AttributeError('there are no p-values: fit with p_values="permutation".')
+        return tested.adjusted(method).copy()
 
     def top(self, n: int) -> list[str]:
         """The names of the n best features ("x0", "x1", … for an array, labels as text for a data frame)."""
@@ -127,8 +165,9 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
 
     # ------------------------------------------------------------------------------------------------ fitting
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
         self._check_parameters()
+        self._refuse_idle_groups(groups)
         X = as_table(X, type(self).__name__)
         columns = read_columns(X, self.categorical_features, estimator_name=type(self).__name__)
         validate_data(self, X, y, skip_check_array=True)
@@ -142,6 +181,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
                 f"y has {len(target)}."
             )
         row_weights = read_row_weights(sample_weight, columns.n_rows)
+        exchange = self._read_exchange(groups, target, row_weights)
         self._refuse_too_little(columns, target, row_weights)
         self._warn_of_light_rows(row_weights)
         table = make_table(columns, [target], row_weights, scale=self.scale, coder=choose_coder(columns, self.n_jobs))
@@ -150,23 +190,78 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         recipe = self._recipe()
         if recipe.ties == "first" and table.weights is not None and set(np.unique(table.weights.units)) != {1}:
             raise ValueError('ties="first" has no meaning for sample weights other than 0 and 1; use ties="share".')
-        fit = self._run(recipe, table, self._draw_targets(table.n_rows))
+        targets = self._draw_targets(table.n_rows)
+        fit = self._run(recipe, table, targets)
+        self._significance_ = self._test(fit, recipe, table, targets, exchange)
         self._keep(fit)
 
     def _run(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> Fit:
         return fit_recipe(recipe, table, targets, self._options())
 
     def _options(self) -> Options:
-        return Options(self.n_jobs, self.verbose, type(self).__name__)
+        return Options(self.n_jobs, self.verbose, type(self).__name__, self._beside)
 
     def _keep(self, fit: Fit) -> None:
         self.weights_ = fit.weights
         self.ranking_ = ranks_of(fit.weights)
-        self.support_ = select_features(self.select, fit.weights, fit.n_targets)
+        tested = self._tested()
+        self.support_ = select_features(self.select, fit.weights, fit.n_targets, tested.by_name if tested else None)
+        if tested:
+            self.p_values_ = tested.p_values
+            self.null_ = tested.how
         found = fit.fewest_neighbours
         self.n_neighbors_used_ = int(found) if found == int(found) else found
         self.target_kind_ = self._target_kind
         self.kernel_ = fit.ran_on
+
+    # ------------------------------------------------------------------------------------------- significance
+
+    #: so many fits of this estimator run beside each other
+    _beside = 1
+
+    def _tested(self) -> Significance | None:
+        return getattr(self, "_significance_", None)
+
+    def _test(
+        self, fit: Fit, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, exchange: Exchange | None
+    ) -> Significance | None:
+        """The p-values, if `p_values` asks for any."""
+        if exchange is None:
+            return None
+        seed = self.random_state
+        if not isinstance(seed, numbers.Integral):
+            seed = check_random_state(seed).randint(2**31)
+        test = PermutationTest(int(self.n_permutations), int(seed), exchange)
+        return test.run(fit.weights, self._null(recipe, table, targets), type(self).__name__, self.verbose)
+
+    def _null(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> NullSource:
+        """Where the weights under permuted targets come from; a member with a `_run` of its own is fitted again."""
+        if type(self)._run is ReliefEstimator._run:
+            return null_of(recipe, table, targets, self._options())
+
+        def fit_weights(permuted: Table, beside: int) -> npt.NDArray[np.float64]:
+            worker = copy(self)
+            worker.n_jobs, worker.verbose, worker._beside = 1, -1, beside
+            return worker._run(recipe, permuted, targets).weights
+
+        return Refits(fit_weights, table, self._options())
+
+    def _refuse_idle_groups(self, groups: Any) -> None:
+        if groups is not None and self.p_values != "permutation":
+            raise ValueError(
+                "groups say which targets may change places in a permutation test; they do nothing with "
+                f'p_values={self.p_values!r}. Use p_values="permutation", or leave groups out.'
+            )
+
+    def _read_exchange(self, groups: Any, target: npt.NDArray, row_weights: npt.NDArray | None) -> Exchange | None:
+        """What may change places among the rows of positive weight; None where nothing is permuted."""
+        if self.p_values != "permutation":
+            return None
+        labels = read_groups(groups, len(target))
+        if row_weights is None:
+            return find_exchange(target, labels)
+        counts = row_weights > 0
+        return find_exchange(target[counts], None if labels is None else labels[counts])
 
     def _read_target(self, y: Any) -> npt.NDArray:
         raise NotImplementedError  # each member knows its own kind of target
@@ -267,8 +362,24 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
                 'device="cuda" was asked for, but this version of nearhit has no CUDA kernel. Use device="cpu", or "auto" '
                 "to take what is there."
             )
+        self._check_significance()
         if isinstance(self.select, str) and self.select.startswith("chebyshev") and self.scale is None:
             raise ValueError("the Chebyshev threshold holds for weights in [-1, 1] only: not with scale=None.")
+
+    def _check_significance(self) -> None:
+        n = self.n_permutations
+        if not isinstance(n, numbers.Integral) or isinstance(n, bool) or n < 1:
+            raise ValueError(f"n_permutations must be an integer of at least 1; got {n!r}.")
+        rule = p_value_rule(self.select)
+        if rule is None:
+            return
+        if self.p_values is None:
+            raise ValueError(f'select={self.select!r} needs p-values: add p_values="permutation".')
+        if self.p_values == "permutation" and rule[1] * (n + 1) <= 1:
+            raise ValueError(
+                f"select={self.select!r} can keep nothing: of {n} permutations the smallest p-value is 1/{n + 1}. Use a "
+                "larger n_permutations, or a higher level."
+            )
 
     def _recipe(self) -> Recipe:
         raise NotImplementedError

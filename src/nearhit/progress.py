@@ -13,9 +13,9 @@ SECONDS_BETWEEN_LINES = 5.0
 
 @contextmanager
 def progress(title: str, n_steps: int, seconds: float, verbose: int) -> Iterator[Callable[[int], None] | None]:
-    """Yield a function to call with the number of finished steps, or None where nobody looks."""
+    """Yield a function to call with the number of finished steps, or None where nobody looks (never if `verbose` < 0)."""
     on_terminal = sys.stderr.isatty() and seconds > WORTH_A_BAR_SECONDS
-    if not (on_terminal or verbose):
+    if verbose < 0 or not (on_terminal or verbose):
         yield None
     elif sys.stderr.isatty():
         with _bar(title, n_steps) as report:

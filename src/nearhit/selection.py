@@ -12,15 +12,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from nearhit.significance.adjustment import ADJUSTMENTS
+
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+#: p-values by the name of their adjustment, "" for none
+PValues = Callable[[str], FloatArray]
 EXPECTED = (
-    'select must be None, a number of features, a share between 0 and 1, "gap", "chebyshev(0.05)", ">0.02" '
-    "or a function of the weights"
+    'select must be None, a number of features, a share between 0 and 1, "gap", "chebyshev(0.05)", ">0.02", "p<0.05", '
+    '"p(bh)<0.05" or a function of the weights'
 )
 
 
-def select_features(rule: Any, weights: FloatArray, n_targets: float) -> BoolArray:
+def select_features(rule: Any, weights: FloatArray, n_targets: float, p_values: PValues | None = None) -> BoolArray:
     """A mask of the features that a rule keeps.
 
     Parameters
@@ -30,11 +34,17 @@ def select_features(rule: Any, weights: FloatArray, n_targets: float) -> BoolArr
     weights : array of shape (n_features,)
     n_targets : float
         How many rows (or how much weight) the weights are a mean over; for the Chebyshev threshold.
+    p_values : function
+        The p-values by the name of their adjustment; for a rule such as "p<0.05" or "p(bh)<0.05".
     """
     if rule is None:
         return np.ones(len(weights), bool)
     if callable(rule):
         return _of_function(rule, weights)
+    if found := p_value_rule(rule):
+        adjustment, alpha = found
+        assert p_values is not None  # the estimator has asked for them
+        return p_values(adjustment) < alpha
     if isinstance(rule, str):
         return weights > _threshold(rule, weights, n_targets)
     if isinstance(rule, Integral):
@@ -47,12 +57,27 @@ def check_rule(rule: Any, n_features: int) -> None:
     if rule is None or callable(rule):
         return
     if isinstance(rule, str):
-        _parse(rule)
+        if not p_value_rule(rule):
+            _parse(rule)
     elif isinstance(rule, Integral) and not isinstance(rule, bool):
         if not 1 <= int(rule) <= n_features:
             raise ValueError(f"{EXPECTED}; got {rule} features where X has {n_features}.")
     elif not isinstance(rule, Real) or isinstance(rule, bool) or not 0 < float(rule) <= 1:
         raise ValueError(f"{EXPECTED}; got {rule!r}.")
+
+
+def p_value_rule(rule: Any) -> tuple[str, float] | None:
+    """The adjustment ("" for none) and the level of a rule such as "p<0.05" or "p(bh)<0.05"; None for other rules."""
+    found = re.fullmatch(r"p\s*(?:\(([a-z-]+)\))?\s*<\s*([0-9.]+(?:e[-+]?[0-9]+)?)", str(rule).strip(), re.IGNORECASE)
+    if not isinstance(rule, str) or not found:
+        return None
+    adjustment = found[1] or ""
+    if adjustment and adjustment.lower() not in [name.lower() for name in ADJUSTMENTS]:
+        raise ValueError(f"p-values are adjusted by {', '.join(ADJUSTMENTS)}; got select={rule!r}.")
+    alpha = float(found[2]) if found[2].count(".") < 2 else math.nan
+    if not 0 < alpha <= 1:
+        raise ValueError(f"p-values are compared with a level between 0 and 1; got select={rule!r}.")
+    return adjustment, alpha
 
 
 def chebyshev_threshold(alpha: float, n_targets: float) -> float:

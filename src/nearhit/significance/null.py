@@ -1,0 +1,140 @@
+"""Null weights: what the same fit finds once the target has been shuffled.
+
+`Refits` fits again for every permutation, whatever the member of the family. `SharedDistances` measures the distances
+once and lets only the labels move: the same integers, as the tests show, for a fraction of the cost. It serves where
+distances do not depend on the target (docs/decisions/0009-permuted-targets.md).
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from nearhit.engines import Report, choose_engine
+from nearhit.fitting import Options, fit_one_against_rest, fit_recipe, threads_that_fit
+from nearhit.progress import progress
+from nearhit.recipes import Recipe
+from nearhit.score import add_by_size
+from nearhit.significance.adjustment import Significance, Tally
+from nearhit.significance.permutations import Exchange
+from nearhit.table import Classes, Table
+
+FloatArray = npt.NDArray[np.float64]
+Orders = npt.NDArray[np.int32]
+#: null weights that are held at a time
+MOST_WEIGHTS_HELD = 2**24
+#: the first permutations are timed, to know whether a progress bar is worth it
+PROBES = 4
+
+
+class NullSource(Protocol):
+    """Where null weights come from."""
+
+    how: str
+    at_a_time: int
+
+    def weights(self, orders: Orders, report: Report | None = None) -> FloatArray:
+        """The weights of all features, one line for each permutation."""
+        ...
+
+
+@dataclass(frozen=True)
+class PermutationTest:
+    """So many permutations, drawn from a seed, of what may change places."""
+
+    n_permutations: int
+    seed: int
+    exchange: Exchange
+
+    def run(self, weights: FloatArray, source: NullSource, title: str, verbose: int) -> Significance:
+        """Compare weights with those of permuted targets."""
+        tally = Tally(weights)
+        begin = time.perf_counter()
+        self._compare(tally, source, range(min(PROBES, self.n_permutations)), None)
+        seconds = (time.perf_counter() - begin) * self.n_permutations / tally.n
+        with progress(f"{title}, permutations", self.n_permutations, seconds, verbose) as report:
+            if report:
+                report(tally.n)
+            at_a_time = max(1, min(source.at_a_time, MOST_WEIGHTS_HELD // len(weights)))
+            for first in range(tally.n, self.n_permutations, at_a_time):
+                self._compare(tally, source, range(first, min(first + at_a_time, self.n_permutations)), report)
+        return tally.finish(f"{self.n_permutations} permutations {self.exchange.describe()}; {source.how}")
+
+    def _compare(self, tally: Tally, source: NullSource, numbers: Sequence[int], report: Report | None) -> None:
+        tally.add(source.weights(self.exchange.draw(self.seed, numbers), report))
+
+
+def permute_target(table: Table, order: npt.NDArray[np.integer]) -> Table:
+    """The table with the targets in another order; row weights stay with their rows."""
+    units = table.units()
+    return replace(table, targets=tuple(target.take(order.astype(np.intp), units) for target in table.targets))
+
+
+class Refits:
+    """A fit for every permutation."""
+
+    how = "a fit for each"
+    at_a_time = 64
+
+    def __init__(self, fit_weights: Callable[[Table, int], FloatArray], table: Table, options: Options) -> None:
+        """`fit_weights(table, n)` returns weights, in one thread, while n of its kind run beside each other."""
+        self._fit_weights = fit_weights
+        self._table = table
+        self._threads = threads_that_fit(table, options.n_jobs)
+
+    def weights(self, orders: Orders, report: Report | None = None) -> FloatArray:
+        threads = min(self._threads, len(orders))
+        engine = choose_engine(threads, len(orders), report)
+
+        def fit(order: npt.NDArray[np.int32]) -> FloatArray:
+            return self._fit_weights(permute_target(self._table, order), threads)
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # what the table may be warned of was said by the fit itself
+            return np.stack(list(engine.map(fit, list(orders))))
+
+
+class OneAgainstRest:
+    """The mean over classes, weighted by their shares, of null weights for each class against the rest."""
+
+    def __init__(self, sources: Sequence[NullSource], shares: npt.NDArray[np.float64]) -> None:
+        self._sources, self._shares = sources, shares
+        self.how = sources[0].how
+        self.at_a_time = min(source.at_a_time for source in sources)
+
+    def weights(self, orders: Orders, report: Report | None = None) -> FloatArray:
+        parts = [s.weights(orders) * share for s, share in zip(self._sources, self._shares, strict=True)]
+        if report:
+            report(len(orders))
+        return add_by_size(np.stack(parts))
+
+
+def null_of(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, options: Options) -> NullSource:
+    """For a member that is one sweep with one recipe."""
+
+    def fit_weights(permuted: Table, beside: int) -> FloatArray:
+        return fit_recipe(recipe, permuted, targets, replace(options, n_jobs=1, verbose=-1, beside=beside)).weights
+
+    return Refits(fit_weights, table, options)
+
+
+def null_of_one_against_rest(
+    recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, options: Options
+) -> NullSource:
+    """For `fit_one_against_rest`."""
+    classes = table.targets[0]
+    assert isinstance(classes, Classes)
+    if classes.n_classes == 2:
+        return null_of(recipe, table, targets, options)
+
+    def fit_weights(permuted: Table, beside: int) -> FloatArray:
+        alone = replace(options, n_jobs=1, verbose=-1, beside=beside)
+        return fit_one_against_rest(recipe, permuted, targets, alone).weights
+
+    return Refits(fit_weights, table, options)
