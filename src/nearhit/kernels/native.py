@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import importlib
 import threading
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
+from functools import cache, cached_property
 from types import ModuleType
 from typing import Any
 
@@ -112,6 +112,71 @@ class NativeKernel:
 
     def moments(self, handle: Handle, block: npt.NDArray[np.intp]) -> Moments:
         return handle.moments(block)
+
+    def shares_distances(self, table: Table, recipe: Recipe) -> bool:
+        """Whether distances stand while targets are permuted, and this kernel can use that (native/permute.hpp)."""
+        depends_on_classes = table.has_unknown and recipe.unknown == "expected" and isinstance(table.targets[0], Classes)
+        return not (recipe.radius or table.weights is not None or depends_on_classes)
+
+    def load_distances(self, table: Table, recipe: Recipe, engine: Any) -> Distances:
+        """Pack the table as one class, so that rows stand in one order whatever their classes are."""
+        target = table.targets[0]
+        if isinstance(target, Classes):
+            together = Classes(np.zeros(table.n_rows, np.int32), np.array([table.all_units]))
+            alike = replace(table, targets=(together,))
+        else:
+            alike = table
+        # With a radius a filtered table keeps its full codes, from which distances are made.
+        loaded = _module(self.isa).Loaded(
+            **_table_arguments(alike),
+            uniform=_expected_uniform(table, recipe),
+            rank_weights=rank_weights(recipe, table),
+            recipe={**_recipe_arguments(table, recipe), "radius": True},
+            n_classes=1,
+            writes_down=table.n_rows * table.n_features <= MOST_EXPECTED_DIFFS,
+        )
+        shares = 1 if table.numeric.size + table.nominal.size < CELLS_OF_A_SHARE else SHARES
+        for _ in engine.map(lambda share: loaded.prepare(share, shares), range(shares)):
+            pass
+        return Distances(loaded, table, recipe)
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """A packed table whose rows stand in one order, from each target row, for all targets that they may be given."""
+
+    loaded: Any
+    table: Table
+    recipe: Recipe
+
+    def permuted(
+        self, rows: npt.NDArray[np.intp], targets: npt.NDArray[Any], pair_bytes: int, squares: bool = False
+    ) -> tuple[IntArray, IntArray | None, IntArray]:
+        """The sums of some target rows under permuted targets, one column for each permutation.
+
+        Those of the diffs, of what is known (rule C) and of the weights, as in `sweep.Sums` with an axis of permutations
+        before the others. `squares`: of the squares of the diffs.
+        """
+        classes, groups = n_groups(self.recipe, self.table)
+        is_classes = isinstance(self.table.targets[0], Classes)
+        found = self.loaded.permuted(
+            rows.astype(np.int64),
+            np.ascontiguousarray(targets, np.uint16) if is_classes else None,
+            None if is_classes else np.ascontiguousarray(targets, np.uint32),
+            classes,
+            squares,
+            pair_bytes,
+            *self._toward,
+        )
+        shape = (targets.shape[1], classes, groups, 1 if is_classes else 2)
+        diffs, known, weight = found
+        wide = (*shape, self.table.n_features)
+        return diffs.reshape(wide), known.reshape(wide) if self.recipe.unknown == "skip" else None, weight.reshape(shape)
+
+    @cached_property
+    def _toward(self) -> tuple[Any, Any]:
+        in_full = is_filtered(self.table, self.recipe) and self.table.n_features < MOST_COLUMNS_OF_MEANS
+        return self.loaded.toward(0, False), self.loaded.toward(0, True) if in_full else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -42,6 +42,10 @@ class ReferenceKernel:
     def load(self, table: Table, recipe: Recipe, pair_bytes: int, engine: Any, keep: bool = False) -> Handle:
         return Handle(table, recipe)
 
+    def shares_distances(self, table: Table, recipe: Recipe) -> bool:
+        """The definition of permuted sums is a fit for each permutation."""
+        return False
+
     def run(self, handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[np.int64] | None = None) -> BlockSums:
         return sums_of_rows(handle, block) if radii is None else sums_within(handle, block, radii)
 

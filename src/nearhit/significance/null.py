@@ -11,7 +11,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +20,19 @@ from nearhit.engines import Report, choose_engine
 from nearhit.fitting import Options, fit_one_against_rest, fit_recipe, threads_that_fit
 from nearhit.progress import progress
 from nearhit.recipes import Recipe
-from nearhit.score import add_by_size
+from nearhit.score import add_by_size, score
+from nearhit.settings import choose_kernel, get_config
 from nearhit.significance.adjustment import Significance, Tally
 from nearhit.significance.permutations import Exchange
-from nearhit.table import Classes, Table
+from nearhit.sweep import LARGEST_BLOCK, LIMB_BITS, IntArray, Sums, Wide, bytes_of_sums
+from nearhit.table import Classes, Table, make_target
 
 FloatArray = npt.NDArray[np.float64]
 Orders = npt.NDArray[np.int32]
 #: null weights that are held at a time
 MOST_WEIGHTS_HELD = 2**24
+#: sums of permutations that are held at a time, over all threads
+MOST_BYTES_OF_SUMS = 2**28
 #: the first permutations are timed, to know whether a progress bar is worth it
 PROBES = 4
 
@@ -100,6 +104,63 @@ class Refits:
             return np.stack(list(engine.map(fit, list(orders))))
 
 
+class SharedDistances:
+    """Distances once for a batch of permutations; the neighbours follow the labels."""
+
+    how = "distances measured once"
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        table: Table,
+        rows: npt.NDArray[np.intp],
+        kernel: Any,
+        options: Options,
+    ) -> None:
+        self._recipe, self._table, self._rows = recipe, table, rows
+        self._threads = threads_that_fit(table, options.n_jobs)
+        self._pair_bytes = get_config()["pair_memory"] // self._threads
+        self._handle = kernel.load_distances(table, recipe, choose_engine(self._threads, self._threads))
+        self.at_a_time = max(1, MOST_BYTES_OF_SUMS // (bytes_of_sums(recipe, table) * (self._threads + 2)))
+
+    def weights(self, orders: Orders, report: Report | None = None) -> FloatArray:
+        codes = self._table.targets[0].codes[orders.T]
+        n_blocks = max(self._threads * 2 if self._threads > 1 else 1, -(-len(self._rows) // LARGEST_BLOCK))
+        blocks = np.array_split(self._rows, min(n_blocks, len(self._rows)))
+        engine = choose_engine(self._threads, len(blocks))
+        sums = PermutedSums()
+        for block in engine.map(lambda rows: self._handle.permuted(rows, codes, self._pair_bytes), blocks):
+            sums.add(*block)
+        if report:
+            report(len(orders))
+        weight = float(self._table.units_of(self._rows))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return np.stack([score(sums.of(b), self._recipe, self._table, weight) for b in range(len(orders))])
+
+
+class PermutedSums:
+    """Sums of blocks of target rows, each with an axis of permutations before the others of `Sums`."""
+
+    def __init__(self) -> None:
+        self._wide: list[Wide] | None = None
+
+    def add(self, *parts: IntArray | None) -> None:
+        """Add a block; a low half gains 32 bits by each."""
+        parts_there = [part for part in parts if part is not None]
+        if self._wide is None:
+            self._wide = [Wide(part >> LIMB_BITS, part & (2**LIMB_BITS - 1)) for part in parts_there]
+            return
+        for wide, part in zip(self._wide, parts_there, strict=True):
+            wide.high[...] += part >> LIMB_BITS
+            wide.low[...] += part & (2**LIMB_BITS - 1)
+
+    def of(self, b: int) -> Sums:
+        assert self._wide is not None
+        diffs, *known, weight = [wide[b] for wide in self._wide]
+        return Sums(diffs, known[0] if known else None, weight, np.zeros(weight.low.shape[:2], np.int64))
+
+
 class OneAgainstRest:
     """The mean over classes, weighted by their shares, of null weights for each class against the rest."""
 
@@ -117,6 +178,10 @@ class OneAgainstRest:
 
 def null_of(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, options: Options) -> NullSource:
     """For a member that is one sweep with one recipe."""
+    kernel = choose_kernel()
+    if kernel.shares_distances(table, recipe):
+        rows = np.arange(table.n_rows) if targets is None else np.sort(targets)
+        return SharedDistances(recipe, table, rows, kernel, options)
 
     def fit_weights(permuted: Table, beside: int) -> FloatArray:
         return fit_recipe(recipe, permuted, targets, replace(options, n_jobs=1, verbose=-1, beside=beside)).weights
@@ -132,6 +197,12 @@ def null_of_one_against_rest(
     assert isinstance(classes, Classes)
     if classes.n_classes == 2:
         return null_of(recipe, table, targets, options)
+
+    if choose_kernel().shares_distances(table, recipe):
+        units, codes = table.units(), range(classes.n_classes)
+        binary = [make_target((classes.codes == c).astype(np.int32), units) for c in codes]
+        sources = [null_of(recipe, replace(table, targets=(target,)), targets, options) for target in binary]
+        return OneAgainstRest(sources, classes.weight / classes.weight.sum())
 
     def fit_weights(permuted: Table, beside: int) -> FloatArray:
         alone = replace(options, n_jobs=1, verbose=-1, beside=beside)
