@@ -30,7 +30,8 @@ def permuted_sums(kernel, recipe, table, orders, rows=None, bytes_=PAIR_BYTES, b
     handle = kernel.load_distances(table, recipe, InLine())
     sums = PermutedSums()
     for first in range(0, len(rows), block):
-        sums.add(*handle.permuted(rows[first : first + block], table.targets[0].codes[orders.T], bytes_))
+        some = rows[first : first + block]
+        sums.add(len(some), *handle.permuted(some, table.targets[0].codes[orders.T], bytes_))
     return [sums.of(b) for b in range(len(orders))]
 
 

@@ -33,6 +33,8 @@ from nearhit.significance import (
     find_exchange,
     null_of,
     read_groups,
+    refuse_stir,
+    stir_test,
 )
 from nearhit.table import Table, make_table
 from nearhit.target import read_row_weights
@@ -50,7 +52,7 @@ CHOICES = {
     "weights": ("equal", "rank", "distance", "squared distance"),
     "ties": ("share", "first"),
     "device": ("auto", "cpu", "cuda"),
-    "p_values": (None, "permutation"),
+    "p_values": (None, "permutation", "stir"),
 }
 
 
@@ -149,7 +151,7 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         check_is_fitted(self)
         tested = self._tested()
         if tested is None:
-            raise AttributeError('there are no p-values: fit with p_values="permutation".')
+            raise AttributeError('there are no p-values: fit with p_values="permutation" or "stir".')
         return tested.adjusted(method).copy()
 
     def top(self, n: int) -> list[str]:
@@ -190,6 +192,8 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         recipe = self._recipe()
         if recipe.ties == "first" and table.weights is not None and set(np.unique(table.weights.units)) != {1}:
             raise ValueError('ties="first" has no meaning for sample weights other than 0 and 1; use ties="share".')
+        if self.p_values == "stir":
+            self._refuse_stir(recipe, table)
         targets = self._draw_targets(table.n_rows)
         fit = self._run(recipe, table, targets)
         self._significance_ = self._test(fit, recipe, table, targets, exchange)
@@ -226,6 +230,8 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         self, fit: Fit, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, exchange: Exchange | None
     ) -> Significance | None:
         """The p-values, if `p_values` asks for any."""
+        if self.p_values == "stir":
+            return stir_test(recipe, table, targets, self._options())
         if exchange is None:
             return None
         seed = self.random_state
@@ -245,6 +251,14 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             return worker._run(recipe, permuted, targets).weights
 
         return Refits(fit_weights, table, self._options())
+
+    def _refuse_stir(self, recipe: Recipe, table: Table) -> None:
+        if type(self)._run is not ReliefEstimator._run:
+            raise ValueError(
+                f'p_values="stir" is a test for one pass over neighbours, which {type(self).__name__} does not make. '
+                'Use p_values="permutation".'
+            )
+        refuse_stir(recipe, table)
 
     def _refuse_idle_groups(self, groups: Any) -> None:
         if groups is not None and self.p_values != "permutation":

@@ -143,6 +143,8 @@ def bar(weight: float, largest: float, width: int = BAR_WIDTH) -> str:
 
 def p_value_in_words(p: float, least: float) -> str:
     """A p-value for the eye; the smallest that could have come out is a bound, and said to be one."""
+    if p == 0:
+        return "<1e-300"  # of a t-test, beyond what a float holds
     return f"≤{_short(least)}" if p <= least else _short(p)
 
 

@@ -16,7 +16,7 @@ from nearhit.estimator import ReliefEstimator
 from nearhit.fitting import Fit, fit_one_against_rest
 from nearhit.intake import Columns
 from nearhit.recipes import Recipe
-from nearhit.significance import NullSource, null_of_one_against_rest
+from nearhit.significance import NullSource, null_of_one_against_rest, refuse_stir
 from nearhit.table import Table
 from nearhit.target import read_classes, read_numbers
 
@@ -65,9 +65,10 @@ _SHARED_PARAMETERS = """metric : {"manhattan", "euclidean"}, default="manhattan"
         For `n_targets` and for the permutations.
     verbose : int, default=0
         1 reports progress on stderr also where there is no terminal.
-    p_values : None or "permutation", default=None
+    p_values : {None, "permutation", "stir"}, default=None
         "permutation": how often does a feature weigh as much once the targets have been shuffled? See
         `adjusted_p_values` for many features at once, and `groups` of `fit` for rows that may not change places freely.
+        "stir": a t-test of miss diffs against hit diffs, for classes; quick, and only roughly right.
     n_permutations : int, default=1000
         The smallest p-value is 1 / (n_permutations + 1)."""
 
@@ -86,7 +87,7 @@ _SHARED_ATTRIBUTES = """weights_ : array of shape (n_features,)
     p_values_ : array of shape (n_features,)
         With `p_values`: the chance of a weight as large if no feature had anything to do with the target.
     null_ : str
-        With `p_values`: what was permuted, and how.
+        With `p_values`: what the weights were compared with.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn."""
 
@@ -285,6 +286,14 @@ class Relief(_OfClasses):
 
     def _run(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> Fit:
         return fit_one_against_rest(recipe, table, targets, self._options())
+
+    def _refuse_stir(self, recipe: Recipe, table: Table) -> None:
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f'p_values="stir" has no form for each class against the rest; y has {len(self.classes_)} classes. Use '
+                'ReliefF, or p_values="permutation".'
+            )
+        refuse_stir(recipe, table)
 
     def _null(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> NullSource:
         return null_of_one_against_rest(recipe, table, targets, self._options())

@@ -9,7 +9,7 @@ from __future__ import annotations
 import importlib
 import threading
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -118,10 +118,13 @@ class NativeKernel:
         depends_on_classes = table.has_unknown and recipe.unknown == "expected" and isinstance(table.targets[0], Classes)
         return not (recipe.radius or table.weights is not None or depends_on_classes)
 
-    def load_distances(self, table: Table, recipe: Recipe, engine: Any) -> Distances:
-        """Pack the table as one class, so that rows stand in one order whatever their classes are."""
+    def load_distances(self, table: Table, recipe: Recipe, engine: Any, by_class: bool = False) -> Distances:
+        """Pack the table as one class, so that rows stand in one order whatever their classes are.
+
+        `by_class`: as the classes that it has, for expected diffs that depend on them; targets stay what they are then.
+        """
         target = table.targets[0]
-        if isinstance(target, Classes):
+        if isinstance(target, Classes) and not by_class:
             together = Classes(np.zeros(table.n_rows, np.int32), np.array([table.all_units]))
             alike = replace(table, targets=(together,))
         else:
@@ -132,13 +135,13 @@ class NativeKernel:
             uniform=_expected_uniform(table, recipe),
             rank_weights=rank_weights(recipe, table),
             recipe={**_recipe_arguments(table, recipe), "radius": True},
-            n_classes=1,
-            writes_down=table.n_rows * table.n_features <= MOST_EXPECTED_DIFFS,
+            n_classes=n_groups(recipe, alike)[0],
+            writes_down=table.n_rows * table.n_features * n_groups(recipe, alike)[0] <= MOST_EXPECTED_DIFFS,
         )
         shares = 1 if table.numeric.size + table.nominal.size < CELLS_OF_A_SHARE else SHARES
         for _ in engine.map(lambda share: loaded.prepare(share, shares), range(shares)):
             pass
-        return Distances(loaded, table, recipe)
+        return Distances(loaded, table, recipe, by_class)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,6 +151,7 @@ class Distances:
     loaded: Any
     table: Table
     recipe: Recipe
+    by_class: bool
 
     def permuted(
         self, rows: npt.NDArray[np.intp], targets: npt.NDArray[Any], pair_bytes: int, squares: bool = False
@@ -155,7 +159,7 @@ class Distances:
         """The sums of some target rows under permuted targets, one column for each permutation.
 
         Those of the diffs, of what is known (rule C) and of the weights, as in `sweep.Sums` with an axis of permutations
-        before the others. `squares`: of the squares of the diffs.
+        before the others. `squares`: of the squares of the diffs. Rows are of one class if the table is packed by class.
         """
         classes, groups = n_groups(self.recipe, self.table)
         is_classes = isinstance(self.table.targets[0], Classes)
@@ -166,17 +170,16 @@ class Distances:
             classes,
             squares,
             pair_bytes,
-            *self._toward,
+            *self._toward(int(self.table.targets[0].codes[rows[0]]) if self.by_class else 0),
         )
         shape = (targets.shape[1], classes, groups, 1 if is_classes else 2)
         diffs, known, weight = found
         wide = (*shape, self.table.n_features)
         return diffs.reshape(wide), known.reshape(wide) if self.recipe.unknown == "skip" else None, weight.reshape(shape)
 
-    @cached_property
-    def _toward(self) -> tuple[Any, Any]:
+    def _toward(self, c: int) -> tuple[Any, Any]:
         in_full = is_filtered(self.table, self.recipe) and self.table.n_features < MOST_COLUMNS_OF_MEANS
-        return self.loaded.toward(0, False), self.loaded.toward(0, True) if in_full else None
+        return self.loaded.toward(c, False), self.loaded.toward(c, True) if in_full else None
 
 
 @dataclass(frozen=True, eq=False)

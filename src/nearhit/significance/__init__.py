@@ -16,6 +16,7 @@ from nearhit.significance.null import (
     null_of_one_against_rest,
 )
 from nearhit.significance.permutations import Exchange, find_exchange, read_groups
+from nearhit.significance.stir import refuse_stir, stir_test
 
 __all__ = [
     "ADJUSTMENTS",
@@ -29,4 +30,6 @@ __all__ = [
     "null_of",
     "null_of_one_against_rest",
     "read_groups",
+    "refuse_stir",
+    "stir_test",
 ]

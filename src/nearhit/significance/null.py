@@ -24,7 +24,7 @@ from nearhit.score import add_by_size, score
 from nearhit.settings import choose_kernel, get_config
 from nearhit.significance.adjustment import Significance, Tally
 from nearhit.significance.permutations import Exchange
-from nearhit.sweep import LARGEST_BLOCK, LIMB_BITS, IntArray, Sums, Wide, bytes_of_sums
+from nearhit.sweep import LIMB_BITS, IntArray, Sums, Wide, bytes_of_sums
 from nearhit.table import Classes, Table, make_target
 
 FloatArray = npt.NDArray[np.float64]
@@ -33,6 +33,10 @@ Orders = npt.NDArray[np.int32]
 MOST_WEIGHTS_HELD = 2**24
 #: sums of permutations that are held at a time, over all threads
 MOST_BYTES_OF_SUMS = 2**28
+#: target rows of a block: enough to be worth adding its sums up, few enough for Ctrl-C
+ROWS_OF_A_BLOCK = 128
+#: sums of so many target rows stay in 64 bits: four blocks of LARGEST_BLOCK, less one row (`fraction_bits`)
+ROWS_OF_64_BITS = 2000
 #: the first permutations are timed, to know whether a progress bar is worth it
 PROBES = 4
 
@@ -125,12 +129,13 @@ class SharedDistances:
 
     def weights(self, orders: Orders, report: Report | None = None) -> FloatArray:
         codes = self._table.targets[0].codes[orders.T]
-        n_blocks = max(self._threads * 2 if self._threads > 1 else 1, -(-len(self._rows) // LARGEST_BLOCK))
+        n_blocks = max(self._threads * 2 if self._threads > 1 else 1, -(-len(self._rows) // ROWS_OF_A_BLOCK))
         blocks = np.array_split(self._rows, min(n_blocks, len(self._rows)))
         engine = choose_engine(self._threads, len(blocks))
         sums = PermutedSums()
-        for block in engine.map(lambda rows: self._handle.permuted(rows, codes, self._pair_bytes), blocks):
-            sums.add(*block)
+        found = engine.map(lambda rows: self._handle.permuted(rows, codes, self._pair_bytes), blocks)
+        for rows, parts in zip(blocks, found, strict=True):
+            sums.add(len(rows), *parts)
         if report:
             report(len(orders))
         weight = float(self._table.units_of(self._rows))
@@ -143,21 +148,35 @@ class PermutedSums:
     """Sums of blocks of target rows, each with an axis of permutations before the others of `Sums`."""
 
     def __init__(self) -> None:
-        self._wide: list[Wide] | None = None
+        self._narrow: list[IntArray] = []
+        self._wide: list[Wide] = []
+        self._rows = 0  # in the narrow sums
 
-    def add(self, *parts: IntArray | None) -> None:
-        """Add a block; a low half gains 32 bits by each."""
-        parts_there = [part for part in parts if part is not None]
-        if self._wide is None:
-            self._wide = [Wide(part >> LIMB_BITS, part & (2**LIMB_BITS - 1)) for part in parts_there]
+    def add(self, n_rows: int, *parts: IntArray | None) -> None:
+        """Add a block of so many rows; it may be written to."""
+        there = [part for part in parts if part is not None]
+        if self._rows + n_rows > ROWS_OF_64_BITS:
+            self._widen()
+        self._rows += n_rows
+        if not self._narrow:
+            self._narrow = there
             return
-        for wide, part in zip(self._wide, parts_there, strict=True):
-            wide.high[...] += part >> LIMB_BITS
-            wide.low[...] += part & (2**LIMB_BITS - 1)
+        for sums, part in zip(self._narrow, there, strict=True):
+            sums += part
+
+    def _widen(self) -> None:
+        if not self._wide:
+            self._wide = [Wide.zeros(*sums.shape) for sums in self._narrow]
+        for wide, sums in zip(self._wide, self._narrow, strict=True):
+            wide.add_to(..., Wide(sums >> LIMB_BITS, sums & (2**LIMB_BITS - 1)))
+        self._narrow, self._rows = [], 0
 
     def of(self, b: int) -> Sums:
-        assert self._wide is not None
-        diffs, *known, weight = [wide[b] for wide in self._wide]
+        """The sums under one permutation."""
+        if self._wide and self._narrow:
+            self._widen()
+        parts = [wide[b] for wide in self._wide] or [Wide(np.zeros_like(sums[b]), sums[b]) for sums in self._narrow]
+        diffs, *known, weight = parts
         return Sums(diffs, known[0] if known else None, weight, np.zeros(weight.low.shape[:2], np.int64))
 
 
