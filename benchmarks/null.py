@@ -172,7 +172,9 @@ def test_nulls(run: Parallel, n_data_sets: int, n_permutations: int) -> None:
             cells += [f"{np.mean(p <= level):.3f}", f"{z:+.1f}{'' if z <= LARGEST_Z else ' FAILS'}"]
         cells += ["–" if np.isnan(stir).any() else f"{np.mean(stir <= level):.3f}" for level in LEVELS]
         rows.append([*cells, f"{time.perf_counter() - begin:.0f}"])
-    title = f"{n_data_sets} data sets of each design, {n_permutations} permutations; every z is to be at most {LARGEST_Z}"
+    title = (
+        f"{n_data_sets} data sets of each design, {n_permutations} permutations; every z is to be at most {LARGEST_Z}"
+    )
     show(title, ["design", "p ≤ 0.05", "z", "p ≤ 0.01", "z", "STIR ≤ 0.05", "STIR ≤ 0.01", "seconds"], rows)
 
 
@@ -181,7 +183,11 @@ def test_signals(run: Parallel, n_data_sets: int) -> None:
     for design in SIGNALS:
         found = np.array(run(delayed(one_signal)(design, i, 499) for i in range(n_data_sets)))
         rows.append([design.__name__.replace("_", " "), *(f"{share:.3f}" for share in found.mean(axis=0))])
-    show(f"{n_data_sets} data sets of each design with signals, 499 permutations", ["design", "false among p(bh)<0.1", "any false in p(max-T)<0.05", "found by p(bh)<0.1"], rows)
+    show(
+        f"{n_data_sets} data sets of each design with signals, 499 permutations",
+        ["design", "false among p(bh)<0.1", "any false in p(max-T)<0.05", "found by p(bh)<0.1"],
+        rows,
+    )
 
 
 if __name__ == "__main__":

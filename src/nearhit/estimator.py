@@ -388,10 +388,10 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
         if rule is None:
             return
         if self.p_values is None:
-            raise ValueError(f'select={self.select!r} needs p-values: add p_values="permutation".')
+            raise ValueError(f'select="{self.select}" needs p-values: add p_values="permutation".')
         if self.p_values == "permutation" and rule[1] * (n + 1) <= 1:
             raise ValueError(
-                f"select={self.select!r} can keep nothing: of {n} permutations the smallest p-value is 1/{n + 1}. Use a "
+                f'select="{self.select}" can keep nothing: of {n} permutations the smallest p-value is 1/{n + 1}. Use a '
                 "larger n_permutations, or a higher level."
             )
 

@@ -26,6 +26,7 @@ class Score:
     feature: str
     weight: float
     selected: bool
+    p_value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class Report:
     kernel: str
     seconds: float
     scores: list[Score]
+    least_p_value: float = 0.0
 
 
 def run(file: str, table: pl.DataFrame, roles: Roles, decision: Decision, choices: Choices) -> Report:
@@ -59,6 +61,7 @@ def run(file: str, table: pl.DataFrame, roles: Roles, decision: Decision, choice
     _fit(estimator, X, y, _row_weights(table, roles.weight))
     seconds = time.perf_counter() - start
     selected = dict(zip(roles.features, estimator.support_.tolist(), strict=True))
+    ranking = estimator.ranking()
     categorical = [name for name in roles.features if name in roles.categorical or X[name].dtype in CATEGORIES]
     return Report(
         file=file,
@@ -74,7 +77,11 @@ def run(file: str, table: pl.DataFrame, roles: Roles, decision: Decision, choice
         neighbors_used=estimator.n_neighbors_used_,
         kernel=estimator.kernel_,
         seconds=seconds,
-        scores=[Score(row.rank, row.feature, row.weight, selected[row.feature]) for row in estimator.ranking()],
+        scores=[
+            Score(row.rank, row.feature, row.weight, selected[row.feature], getattr(row, "p_value", None))
+            for row in ranking
+        ],
+        least_p_value=ranking.least_p_value,
     )
 
 
