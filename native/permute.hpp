@@ -191,7 +191,9 @@ private:
     // How many rows and how many permutations are taken at a time: the sums of a stripe stay in the second cache, and lists,
     // even those that hold everybody, within the bound.
     void share_memory(size_t bytes) {
-        some_ = std::clamp<size_t>(BYTES_OF_SUMS / (n_cells_ * WIDTH * 16), 8, 256);
+        const size_t of_a_cell = plain() && t_.n_nominal ? ByteStripe::WIDTH * (2 + 8) : WIDTH * (8 + 8);
+        some_ = std::clamp<size_t>(BYTES_OF_SUMS / (n_cells_ * of_a_cell), 8, 256);
+        bytes = std::min(bytes, size_t{1} << 34);             // places in lists have 32 bits
         const size_t list = t_.n_rows * (sizeof(SortedRows::Entry) + 4), chosen = t_.n_rows * (4 + 12);
         some_ = std::clamp<size_t>(bytes / 4 / chosen, 1, some_);
         const size_t most = std::min(MOST_ROWS, MOST_ALIKE / static_cast<size_t>(std::min<int64_t>(r_.places, MOST_ALIKE)));
@@ -455,7 +457,7 @@ private:
 
     void write_diffs(size_t i, size_t j, size_t a, size_t width, uint32_t* to) const {
         const size_t n = a < t_.n_numeric ? std::min(width, t_.n_numeric - a) : 0;
-        const uint32_t *x = t_.numeric + i * t_.n_numeric + a, *y = t_.numeric + j * t_.n_numeric + a;
+        const uint32_t *x = t_.numeric + i * t_.n_numeric + (n ? a : 0), *y = t_.numeric + j * t_.n_numeric + (n ? a : 0);
         if (r_.diff == DiffKind::linear)
             for (size_t l = 0; l < n; ++l) to[l] = apart(x[l], y[l]);
         else
