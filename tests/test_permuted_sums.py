@@ -158,3 +158,6 @@ def test_many_classes(kernel):
     rng = np.random.default_rng(4)
     table = simple(rng.random((120, 7)), np.arange(120) % 40)
     check(table, replace(recipes.RELIEFF, k=2), permutations(120, 20), judge=KERNELS[0], kernels=[kernel])
+    too_many = simple(rng.random((130, 2)), np.arange(130) % 65)
+    assert not kernel.shares_distances(too_many, recipes.RELIEFF)
+    assert kernel.shares_distances(too_many, replace(recipes.RELIEFF, grouping="hits and misses", miss="equal"))

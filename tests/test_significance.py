@@ -300,6 +300,7 @@ WRONG = [
     ({"select": "p(holm)<0.05", "p_values": "permutation"}, "p-values are adjusted by max-T, bh, by"),
     ({"select": "p<5", "p_values": "permutation"}, 'a level between 0 and 1; got select="p<5"'),
     ({"select": "p<0.0.5", "p_values": "permutation"}, "a level between 0 and 1"),
+    ({"select": "p<.", "p_values": "permutation"}, "a level between 0 and 1"),
     ({"select": "p<0.05", "p_values": "permutation", "n_permutations": 19}, "can keep nothing: of 19 permutations"),
     ({"select": "p(max-T)<0.05", "p_values": "stir"}, "max-T compares with the largest of the permuted weights"),
     ({"p_values": "stir", "misses": "only"}, 'p_values="stir" compares the nearest misses'),
@@ -307,7 +308,8 @@ WRONG = [
 
 
 @pytest.mark.parametrize("parameters, message", WRONG, ids=range(len(WRONG)))
-def test_what_is_refused(parameters, message):
+def test_what_is_refused(parameters, message, monkeypatch):
+    monkeypatch.setattr("nearhit.estimator.fit_recipe", None)  # before any work
     with pytest.raises(ValueError) as refused:
         ReliefF(**parameters).fit(X, CLASSES)
     assert message in str(refused.value)

@@ -25,6 +25,7 @@ from nearhit.ranking import Ranking, ranks_of
 from nearhit.recipes import Diff, DiffKind, Recipe
 from nearhit.selection import check_rule, p_value_rule, select_features
 from nearhit.significance import (
+    NO_LARGEST,
     Exchange,
     NullSource,
     PermutationTest,
@@ -389,6 +390,8 @@ class ReliefEstimator(SelectorMixin, BaseEstimator):
             return
         if self.p_values is None:
             raise ValueError(f'select="{self.select}" needs p-values: add p_values="permutation".')
+        if self.p_values == "stir" and rule[0].lower() == "max-t":
+            raise ValueError(NO_LARGEST)
         if self.p_values == "permutation" and rule[1] * (n + 1) <= 1:
             raise ValueError(
                 f'select="{self.select}" can keep nothing: of {n} permutations the smallest p-value is 1/{n + 1}. Use a '

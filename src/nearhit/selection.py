@@ -74,7 +74,10 @@ def p_value_rule(rule: Any) -> tuple[str, float] | None:
     adjustment = found[1] or ""
     if adjustment and adjustment.lower() not in [name.lower() for name in ADJUSTMENTS]:
         raise ValueError(f'p-values are adjusted by {", ".join(ADJUSTMENTS)}; got select="{rule}".')
-    alpha = float(found[2]) if found[2].count(".") < 2 else math.nan
+    try:
+        alpha = float(found[2])
+    except ValueError:  # "0.0.5"
+        alpha = math.nan
     if not 0 < alpha <= 1:
         raise ValueError(f'p-values are compared with a level between 0 and 1; got select="{rule}".')
     return adjustment, alpha

@@ -7,6 +7,7 @@ variable NEARHIT_KERNEL forces one ("avx512", "avx2", "baseline", or "reference"
 from __future__ import annotations
 
 import importlib
+import math
 import threading
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -52,6 +53,8 @@ WORDS_WORTH_KEEPING = 250
 #: at a time are ranked (24) and weighed (24); a neighbour waits (24), perhaps with its place (4), until it is added with its
 #: factors (16 for each part of the sums): native/target.hpp, native/kernel.hpp
 BYTES_WAITING, BYTES_AT_WORK, BYTES_OF_A_NEIGHBOUR = 24, 80, 60
+#: pairs of classes whose sums are worth keeping for many permutations at a time
+MOST_CELLS_TO_PERMUTE = 4096
 #: more neighbours than these gain nothing by waiting for each other
 MOST_NEIGHBOURS = 2**18
 
@@ -115,8 +118,9 @@ class NativeKernel:
 
     def shares_distances(self, table: Table, recipe: Recipe) -> bool:
         """Whether distances stand while targets are permuted, and this kernel can use that (native/permute.hpp)."""
-        depends_on_classes = table.has_unknown and recipe.unknown == "expected" and isinstance(table.targets[0], Classes)
-        return not (recipe.radius or table.weights is not None or depends_on_classes)
+        if recipe.radius or table.weights is not None or math.prod(n_groups(recipe, table)) > MOST_CELLS_TO_PERMUTE:
+            return False
+        return not (table.has_unknown and recipe.unknown == "expected" and isinstance(table.targets[0], Classes))
 
     def load_distances(self, table: Table, recipe: Recipe, engine: Any, by_class: bool = False) -> Distances:
         """Pack the table as one class, so that rows stand in one order whatever their classes are.

@@ -6,7 +6,7 @@ The null weights of a feature are its weights after the target has been shuffled
 and features and keeps those among features. adjustment.py corrects for looking at many features.
 """
 
-from nearhit.significance.adjustment import ADJUSTMENTS, Significance
+from nearhit.significance.adjustment import ADJUSTMENTS, NO_LARGEST, Significance
 from nearhit.significance.null import (
     NullSource,
     OneAgainstRest,
@@ -20,6 +20,7 @@ from nearhit.significance.stir import refuse_stir, stir_test
 
 __all__ = [
     "ADJUSTMENTS",
+    "NO_LARGEST",
     "Exchange",
     "NullSource",
     "OneAgainstRest",

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 FloatArray = npt.NDArray[np.float64]
 ADJUSTMENTS = ("max-T", "bh", "by")
+NO_LARGEST = 'max-T compares with the largest of the permuted weights: only with p_values="permutation".'
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +53,7 @@ class Significance:
 
             return false_discovery_control(self.p_values, method=method.lower())
         if self.max_t is None:
-            raise ValueError(
-                'max-T compares with the largest of the permuted weights: only with p_values="permutation".'
-            )
+            raise ValueError(NO_LARGEST)
         return self.max_t
 
 
