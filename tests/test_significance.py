@@ -4,6 +4,7 @@ import itertools
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from generated import Data
 from scipy import stats
@@ -226,10 +227,11 @@ def test_groups_of_a_fit():
     orders = find_exchange(CLASSES, groups).draw(7, range(B))
     assert tested.p_values_.tolist() == p_values_by_fits(ReliefF(5), X, CLASSES, orders).tolist()
     weights = np.where(groups == 3, 0.0, 1.0)  # a group of no weight is gone
-    tested = ReliefF(5, p_values="permutation", n_permutations=B).fit(X, CLASSES, weights, groups)
+    tested = ReliefF(5, p_values="permutation", n_permutations=B, random_state=0).fit(X, CLASSES, weights, groups)
     assert "of rows within 9 groups" in tested.null_
-    named = make_pipeline(clone(tested)).fit(X, CLASSES, relieff__groups=groups.astype(str).astype(object))
-    assert "within 10 groups" in named[0].null_
+    named = make_pipeline(clone(tested)).fit(X, CLASSES, relieff__groups=pd.Series(groups).map(lambda g: f"g{-g}"))
+    again = clone(tested).fit(X, CLASSES, groups=groups)
+    assert named[0].p_values_.tolist() == again.p_values_.tolist() and "within 10 groups" in again.null_
 
 
 # ------------------------------------------------------------------------------------------------ from counts to p-values
@@ -323,6 +325,8 @@ def test_what_is_refused_of_groups_and_weights():
         (tested, {"groups": groups[:5]}, r"one label for each of the 60 rows; got shape \(5,\)"),
         (tested, {"groups": [None, *groups[1:]]}, "a row without a label"),
         (tested, {"groups": np.where(groups == 1, np.nan, groups)}, "a row without a label"),
+        (tested, {"groups": pd.array([pd.NA, *groups[1:]])}, "a row without a label"),
+        (tested, {"groups": np.ma.masked_equal(groups, 3)}, "a row without a label"),
         (tested, {"groups": np.arange(60)}, None),  # groups of one row each, all of one size
         (ReliefF(p_values="stir"), {"sample_weight": np.full(60, 2.0)}, "no meaning for sample weights"),
         (RReliefF(p_values="stir"), {}, "RReliefF does not look for"),

@@ -33,12 +33,11 @@ from nearhit.significance import (
     Significance,
     find_exchange,
     null_of,
-    read_groups,
     refuse_stir,
     stir_test,
 )
 from nearhit.table import Table, make_table
-from nearhit.target import read_row_weights
+from nearhit.target import read_groups, read_row_weights
 
 #: the form in which a fitted estimator is pickled; an older one is refused
 STATE = 1

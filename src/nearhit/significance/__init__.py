@@ -15,7 +15,7 @@ from nearhit.significance.null import (
     null_of,
     null_of_one_against_rest,
 )
-from nearhit.significance.permutations import Exchange, find_exchange, read_groups
+from nearhit.significance.permutations import Exchange, find_exchange
 from nearhit.significance.stir import refuse_stir, stir_test
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "find_exchange",
     "null_of",
     "null_of_one_against_rest",
-    "read_groups",
     "refuse_stir",
     "stir_test",
 ]

@@ -77,7 +77,7 @@ def find_exchange(target: npt.NDArray[Any], groups: npt.NDArray[Any] | None) -> 
     target : array of shape (n_rows,)
         Codes or numbers.
     groups : array of shape (n_rows,) or None
-        A label for each row.
+        The group of each row as a number.
     """
     if groups is None:
         return Exchange(len(target))
@@ -92,15 +92,3 @@ def find_exchange(target: npt.NDArray[Any], groups: npt.NDArray[Any] | None) -> 
         'p_values="permutation" has nothing to permute: y is the same in all rows of each group, and in all groups of one '
         "size. Give larger groups, or leave groups out if rows may change places freely."
     )
-
-
-def read_groups(groups: Any, n_rows: int) -> npt.NDArray[Any] | None:
-    """The groups of the rows: one known label for each."""
-    if groups is None:
-        return None
-    labels = np.asarray(groups)
-    if labels.ndim != 1 or len(labels) != n_rows:
-        raise ValueError(f"groups must have one label for each of the {n_rows} rows; got shape {labels.shape}.")
-    if any(label is None or label != label for label in labels.tolist()):
-        raise ValueError("groups has a row without a label. Give such rows a group of their own, or drop them.")
-    return labels.astype(str) if labels.dtype == object else labels
