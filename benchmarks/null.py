@@ -144,7 +144,9 @@ def one_null(design: Callable[[Random], DataSet], i: int, n_permutations: int) -
     feature = int(rng.integers(made.X.shape[1]))
     made.estimator.set_params(p_values="permutation", n_permutations=n_permutations, random_state=i, n_jobs=1)
     p = made.estimator.fit(made.X, made.y, made.weights, made.groups).p_values_[feature]
-    if isinstance(made.estimator, RReliefF) or made.weights is not None or made.groups is not None:
+    if isinstance(made.estimator, RReliefF) or made.estimator.weights != "equal":
+        return p, math.nan
+    if made.weights is not None or made.groups is not None:
         return p, math.nan
     return p, made.estimator.set_params(p_values="stir").fit(made.X, made.y).p_values_[feature]
 

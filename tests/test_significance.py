@@ -306,6 +306,7 @@ WRONG = [
     ({"select": "p<0.05", "p_values": "permutation", "n_permutations": 19}, "can keep nothing: of 19 permutations"),
     ({"select": "p(max-T)<0.05", "p_values": "stir"}, "max-T compares with the largest of the permuted weights"),
     ({"p_values": "stir", "misses": "only"}, 'p_values="stir" compares the nearest misses'),
+    ({"p_values": "stir", "weights": "rank"}, 'p_values="stir" counts pairs of rows alike'),
 ]
 
 

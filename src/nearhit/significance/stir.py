@@ -15,7 +15,7 @@ from scipy.special import stdtr
 
 from nearhit.engines import choose_engine
 from nearhit.fitting import Options, threads_that_fit
-from nearhit.recipes import Recipe
+from nearhit.recipes import EqualWeights, Recipe
 from nearhit.score import add_by_size, class_coefficients, hits_among_groups
 from nearhit.settings import choose_kernel, get_config
 from nearhit.significance.adjustment import Significance
@@ -36,6 +36,8 @@ def refuse_stir(recipe: Recipe, table: Table) -> None:
             f'p_values="stir" compares the nearest misses with the nearest hits of classes, which {recipe.name} does not '
             'look for. Use p_values="permutation".'
         )
+    if not isinstance(recipe.weights, EqualWeights):
+        raise ValueError('p_values="stir" counts pairs of rows alike: only with weights="equal".')
     if table.weights is not None:
         raise ValueError(
             'p_values="stir" counts pairs of rows and has no meaning for sample weights. Use p_values="permutation".'
