@@ -31,8 +31,10 @@ FloatArray = npt.NDArray[np.float64]
 Orders = npt.NDArray[np.int32]
 #: null weights that are held at a time
 MOST_WEIGHTS_HELD = 2**24
-#: sums of permutations that are held at a time, over all threads
+#: what sums and targets of permutations may take at a time, over all threads
 MOST_BYTES_OF_SUMS = 2**28
+#: its place in an order, and its code twice
+BYTES_OF_A_TARGET = 12
 #: target rows of a block: enough to be worth adding its sums up, few enough for Ctrl-C
 ROWS_OF_A_BLOCK = 128
 #: sums of so many target rows stay in 64 bits: four blocks of LARGEST_BLOCK, less one row (`fraction_bits`)
@@ -125,7 +127,8 @@ class SharedDistances:
         self._threads = threads_that_fit(table, options.n_jobs)
         self._pair_bytes = get_config()["pair_memory"] // self._threads
         self._handle = kernel.load_distances(table, recipe, choose_engine(self._threads, self._threads))
-        self.at_a_time = max(1, MOST_BYTES_OF_SUMS // (bytes_of_sums(recipe, table) * (self._threads + 2)))
+        bytes_of_one = bytes_of_sums(recipe, table) * (self._threads + 2) + table.n_rows * BYTES_OF_A_TARGET
+        self.at_a_time = max(1, MOST_BYTES_OF_SUMS // bytes_of_one)
 
     def weights(self, orders: Orders, report: Report | None = None) -> FloatArray:
         codes = self._table.targets[0].codes[orders.T]
