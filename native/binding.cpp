@@ -10,6 +10,7 @@
 
 #include "coding.hpp"
 #include "kernel.hpp"
+#include "permute.hpp"
 
 namespace nb = nanobind;
 using namespace nearhit::NEARHIT_ISA;
@@ -169,6 +170,20 @@ public:
         return nb::cast(give(std::move(codes)));
     }
 
+    // The sums under permuted targets, [row][permutation]; of rows of one class of this table.
+    nb::tuple permuted(In<int64_t, 1> rows, Maybe<uint16_t, 2> classes, Maybe<uint32_t, 2> numbers, size_t n_classes, bool squares,
+                       size_t bytes, Maybe<uint32_t, 1> toward, Maybe<uint32_t, 1> toward_in_full) const {
+        PermutedSums sums;
+        {
+            nb::gil_scoped_release unlocked;
+            const PermutedTargets targets{pointer(classes), pointer(numbers), classes ? classes->shape(1) : numbers->shape(1), n_classes};
+            Permuter permuter(*packed_, targets, squares, bytes);
+            permuter.add(rows.data(), rows.shape(0), pointer(toward), pointer(toward_in_full));
+            sums = permuter.finish();
+        }
+        return nb::make_tuple(give(std::move(sums.diffs)), give(std::move(sums.known)), give(std::move(sums.weight)));
+    }
+
 private:
     static nb::tuple give_sums(BlockSums&& sums) {
         return nb::make_tuple(give(std::move(sums.diffs_high)), give(std::move(sums.diffs)), give(std::move(sums.known_high)),
@@ -283,6 +298,8 @@ NB_MODULE(NEARHIT_MODULE(NEARHIT_ISA), m) {
         .def("toward", &Loaded::toward, nb::arg("target_class"), nb::arg("in_full") = false)
         .def("moments", &Loaded::moments, nb::arg("rows").noconvert(), nb::arg("batch"), nb::arg("toward").none(),
              nb::arg("toward_in_full").none())
+        .def("permuted", &Loaded::permuted, nb::arg("rows").noconvert(), nb::arg("classes").none(), nb::arg("numbers").none(),
+             nb::arg("n_classes"), nb::arg("squares"), nb::arg("bytes"), nb::arg("toward").none(), nb::arg("toward_in_full").none())
         .def("run", &Loaded::run, nb::arg("rows").noconvert(), nb::arg("radii").none(), nb::arg("batch"),
              nb::arg("candidates"), nb::arg("neighbours"), nb::arg("toward").none(), nb::arg("last_stage") = static_cast<int>(Stage::sums))
         .def("run_given", &Loaded::run_given, nb::arg("rows").noconvert(), nb::arg("weights").noconvert(), nb::arg("batch"),

@@ -40,6 +40,7 @@ inline Vec subtract(Vec a, Vec b) { return _mm512_sub_epi32(a, b); }
 inline Vec times(Vec a, Vec b) { return _mm512_mullo_epi32(a, b); }
 // |a - b| of codes up to 2^31
 inline Vec apart(Vec a, Vec b) { return _mm512_abs_epi32(_mm512_sub_epi32(a, b)); }
+inline Vec upper_half(Vec a) { return _mm512_srli_epi32(a, 16); }
 inline Vec add_upper_bytes(Vec acc, Vec a) { return _mm512_dpbusd_epi32(acc, a, _mm512_set1_epi32(1 << 24)); }
 inline Vec both(Vec a, Vec b) { return _mm512_and_si512(a, b); }
 inline Vec smaller(Vec a, Vec b) { return _mm512_min_epi32(a, b); }
@@ -83,6 +84,7 @@ inline Vec add(Vec a, Vec b) { return _mm256_add_epi32(a, b); }
 inline Vec subtract(Vec a, Vec b) { return _mm256_sub_epi32(a, b); }
 inline Vec times(Vec a, Vec b) { return _mm256_mullo_epi32(a, b); }
 inline Vec apart(Vec a, Vec b) { return _mm256_abs_epi32(_mm256_sub_epi32(a, b)); }
+inline Vec upper_half(Vec a) { return _mm256_srli_epi32(a, 16); }
 inline Vec add_upper_bytes(Vec acc, Vec a) { return _mm256_add_epi32(acc, _mm256_srli_epi32(a, 24)); }
 inline Vec both(Vec a, Vec b) { return _mm256_and_si256(a, b); }
 inline Vec smaller(Vec a, Vec b) { return _mm256_min_epi32(a, b); }
@@ -143,6 +145,7 @@ inline Vec apart(Vec a, Vec b) {
     const __m128i d = _mm_sub_epi32(a, b), sign = _mm_srai_epi32(d, 31);
     return _mm_sub_epi32(_mm_xor_si128(d, sign), sign);
 }
+inline Vec upper_half(Vec a) { return _mm_srli_epi32(a, 16); }
 inline Vec add_upper_bytes(Vec acc, Vec a) { return _mm_add_epi32(acc, _mm_srli_epi32(a, 24)); }
 inline Vec both(Vec a, Vec b) { return _mm_and_si128(a, b); }
 inline Vec smaller(Vec a, Vec b) {
@@ -208,6 +211,7 @@ inline Vec add(Vec a, Vec b) { return each([&](int l) { return a.v[l] + b.v[l]; 
 inline Vec subtract(Vec a, Vec b) { return each([&](int l) { return a.v[l] - b.v[l]; }); }
 inline Vec times(Vec a, Vec b) { return each([&](int l) { return a.v[l] * b.v[l]; }); }
 inline Vec apart(Vec a, Vec b) { return each([&](int l) { return a.v[l] < b.v[l] ? b.v[l] - a.v[l] : a.v[l] - b.v[l]; }); }
+inline Vec upper_half(Vec a) { return each([&](int l) { return a.v[l] >> 16; }); }
 inline Vec add_upper_bytes(Vec acc, Vec a) { return each([&](int l) { return acc.v[l] + (a.v[l] >> 24); }); }
 inline Vec both(Vec a, Vec b) { return each([&](int l) { return a.v[l] & b.v[l]; }); }
 inline Vec smaller(Vec a, Vec b) {

@@ -495,6 +495,8 @@ SETTINGS = [
     (["--device", "cpu"], "device", "cpu"),
     (["--jobs", "1"], "n_jobs", 1),
     (["--verbose"], "verbose", 1),
+    (["--p-values", "permutation"], "p_values", "permutation"),
+    (["--permutations", "19"], "n_permutations", 19),
 ]
 
 
@@ -533,10 +535,21 @@ def test_twins_are_named():
     assert ranked("-", "-t", "y", "--task", "classification", stdin=table)["twins"] is None
 
 
+def test_p_values_are_asked_for(folder):
+    asked = ["t.csv", "-t", "outcome", "--p-values", "permutation", "--permutations", "99", "--seed", "0"]
+    scores = ranked(*asked, "--select", "p<0.05")["scores"]
+    assert scores[0]["p_value"] == 0.01 and [s["selected"] for s in scores] == [s["p_value"] < 0.05 for s in scores]
+    assert "≤0.01" in rank(*asked).stdout and "p_value" not in ranked("t.csv", "-t", "outcome")["scores"][0]
+    rank(*asked, "--out", "out")
+    lines = (folder / "out" / "scores.csv").read_text().splitlines()
+    assert lines[0] == "rank,feature,weight,selected,p_value" and lines[1].endswith(",true,0.01")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         (["--redundancy", "0"], "--redundancy must be a correlation in (0, 1]; got 0.0."),
+        (["--select", "p<0.05"], '--select p<0.05 needs p-values: add --p-values permutation.'),
         (["-k", "0"], '--neighbors must be an integer of at least 1 or "all"; got 0.'),
         (["-k", "ten"], "--neighbors must be"),
         (["--metric", "cosine"], "--metric must be one of"),

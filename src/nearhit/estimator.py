@@ -4,23 +4,37 @@ from __future__ import annotations
 
 import numbers
 import warnings
-from typing import Any, cast
+from copy import copy
+from typing import Any, Self, cast
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from nearhit import recipes
 from nearhit.feature_scorer import FeatureScorer, check_seed, is_number, refuse_other_length
 from nearhit.fitting import Fit, Options, choose_coder, fit_recipe
 from nearhit.intake import Columns
-from nearhit.ranking import ranks_of
+from nearhit.ranking import Ranking, ranks_of
 from nearhit.recipes import Diff, DiffKind, Recipe
 from nearhit.redundancy import TWINS, check_threshold, find_twins
 from nearhit.resampling import seed_of, stable_shares
-from nearhit.selection import select_features, stability_rule
+from nearhit.selection import p_value_rule, select_features, stability_rule
+from nearhit.significance import (
+    NO_LARGEST,
+    Exchange,
+    NullSource,
+    PermutationTest,
+    Refits,
+    Significance,
+    find_exchange,
+    null_of,
+    refuse_stir,
+    stir_test,
+)
 from nearhit.table import Table, make_table
-from nearhit.target import read_row_weights
+from nearhit.target import read_groups, read_row_weights
 
 #: a column with fewer codes between its extremes is not scored to three digits
 FEWEST_CODES = 1000
@@ -33,6 +47,7 @@ CHOICES = {
     "weights": ("equal", "rank", "distance", "squared distance"),
     "ties": ("share", "first"),
     "device": ("auto", "cpu", "cuda"),
+    "p_values": (None, "permutation", "stir"),
 }
 
 
@@ -59,6 +74,8 @@ class ReliefEstimator(FeatureScorer):
         n_jobs: int | None,
         random_state: Any,
         verbose: int,
+        p_values: str | None = None,
+        n_permutations: int = 1000,
     ) -> None:
         self.n_neighbors = n_neighbors
         self.metric = metric
@@ -77,12 +94,70 @@ class ReliefEstimator(FeatureScorer):
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.verbose = verbose
+        self.p_values = p_values
+        self.n_permutations = n_permutations
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
+        """Find out how much each feature matters.
+
+        Parameters
+        ----------
+        X : table of shape (n_samples, n_features)
+            NumPy array, pandas or polars data frame, Arrow table, scipy sparse matrix or nested lists; numbers,
+            categories and missing values. It is neither kept nor written to.
+        y : array of shape (n_samples,)
+            The target.
+        sample_weight : array of shape (n_samples,), optional
+            A weight w counts as w copies of a row; rows of weight 0 are left out.
+        groups : array of shape (n_samples,), optional
+            Which rows may change their targets with each other, for ``p_values="permutation"``: those of one group. Where
+            y is the same in all rows of each group, whole groups of one size change places instead.
+
+        Returns
+        -------
+        self
+        """
+        self._forget()
+        try:
+            self._fit(X, y, sample_weight, groups)
+        except BaseException:  # Ctrl-C too: half a fit is no fit
+            self._forget()
+            raise
+        return self
+
+    def ranking(self) -> Ranking:
+        """All features, the best first, with weight and rank, and with p-values if `p_values` asked for them."""
+        check_is_fitted(self)
+        tested = self._tested()
+        if tested is None:
+            return super().ranking()
+        return Ranking.of(self._names(), self.weights_, self.p_values_, tested.least)
+
+    def adjusted_p_values(self, method: str = "max-T") -> npt.NDArray[np.float64]:
+        """p-values corrected for looking at many features.
+
+        Parameters
+        ----------
+        method : {"max-T", "bh", "by"}, default="max-T"
+            The chance that any irrelevant feature does as well (step-down maxima of the permuted weights), or the share of
+            irrelevant features among those kept, by Benjamini and Hochberg or, under any dependence, Benjamini and
+            Yekutieli.
+        """
+        check_is_fitted(self)
+        tested = self._tested()
+        if tested is None:
+            raise AttributeError('there are no p-values: fit with p_values="permutation" or "stir".')
+        return tested.adjusted(method).copy()
 
     # ------------------------------------------------------------------------------------------------ fitting
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
         recipe, table, targets = self._prepare(X, y, sample_weight)
+        exchange = self._read_exchange(groups, table, len(y), sample_weight)
+        if self.p_values == "stir":
+            self._refuse_stir(recipe, table)
         fit = self._run(recipe, table, targets)
+        self._significance_ = self._test(fit, recipe, table, targets, exchange)
         self._look_closer(fit, recipe, table, targets)
         self._keep(fit)
 
@@ -118,16 +193,84 @@ class ReliefEstimator(FeatureScorer):
         return fit_recipe(recipe, table, targets, self._options())
 
     def _options(self) -> Options:
-        return Options(self.n_jobs, self.verbose, type(self).__name__)
+        return Options(self.n_jobs, self.verbose, type(self).__name__, self._beside)
 
     def _keep(self, fit: Fit) -> None:
         self.weights_ = fit.weights
         self.ranking_ = ranks_of(fit.weights)
-        self.support_ = select_features(self.select, fit.weights, fit.n_targets, getattr(self, "stability_", None))
+        tested = self._tested()
+        stable = getattr(self, "stability_", None)
+        self.support_ = select_features(
+            self.select, fit.weights, fit.n_targets, tested.by_name if tested else None, shares=stable
+        )
+        if tested:
+            self.p_values_ = tested.p_values
+            self.null_ = tested.how
         found = fit.fewest_neighbours
         self.n_neighbors_used_ = int(found) if found == int(found) else found
         self.target_kind_ = self._target_kind
         self.kernel_ = fit.ran_on
+
+    # ------------------------------------------------------------------------------------------- significance
+
+    #: so many fits of this estimator run beside each other
+    _beside = 1
+
+    def _tested(self) -> Significance | None:
+        return getattr(self, "_significance_", None)
+
+    def _test(
+        self, fit: Fit, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, exchange: Exchange | None
+    ) -> Significance | None:
+        """The p-values, if `p_values` asks for any."""
+        if self.p_values == "stir":
+            return stir_test(recipe, table, targets, self._options())
+        if exchange is None:
+            return None
+        seed = self.random_state
+        if not isinstance(seed, numbers.Integral):
+            seed = check_random_state(seed).randint(2**31)
+        test = PermutationTest(int(self.n_permutations), int(seed), exchange)
+        return test.run(fit.weights, self._null(recipe, table, targets), type(self).__name__, self.verbose)
+
+    def _null(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> NullSource:
+        """Where the weights under permuted targets come from; a member with a `_run` of its own is fitted again."""
+        if type(self)._run is ReliefEstimator._run:
+            return null_of(recipe, table, targets, self._options())
+
+        def fit_weights(permuted: Table, beside: int) -> npt.NDArray[np.float64]:
+            worker = copy(self)
+            worker.n_jobs, worker.verbose, worker._beside = 1, -1, beside
+            return worker._run(recipe, permuted, targets).weights
+
+        return Refits(fit_weights, table, self._options())
+
+    def _refuse_stir(self, recipe: Recipe, table: Table) -> None:
+        if type(self)._run is not ReliefEstimator._run:
+            raise ValueError(
+                f'p_values="stir" is a test for one pass over neighbours, which {type(self).__name__} does not make. '
+                'Use p_values="permutation".'
+            )
+        refuse_stir(recipe, table)
+
+    def _read_exchange(self, groups: Any, table: Table | None, n_rows: int, sample_weight: Any) -> Exchange | None:
+        """What may change places among the rows of positive weight; None where nothing is permuted."""
+        if self.p_values != "permutation":
+            if groups is not None:
+                raise ValueError(
+                    "groups say which targets may change places in a permutation test; they do nothing with "
+                    f'p_values={self.p_values!r}. Use p_values="permutation", or leave groups out.'
+                )
+            return None
+        assert table is not None
+        labels = read_groups(groups, n_rows)
+        if labels is not None and table.n_rows < n_rows:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # it has been said
+                weights = read_row_weights(sample_weight, n_rows)
+            assert weights is not None  # rows are missing in the table because they weigh nothing
+            labels = labels[weights > 0]
+        return find_exchange(table.targets[0].codes, labels)
 
     def _read_target(self, y: Any) -> npt.NDArray:
         raise NotImplementedError  # each member knows its own kind of target
@@ -230,8 +373,26 @@ class ReliefEstimator(FeatureScorer):
                 'device="cuda" was asked for, but this version of nearhit has no CUDA kernel. Use device="cpu", or "auto" '
                 "to take what is there."
             )
+        self._check_significance()
         if isinstance(self.select, str) and self.select.startswith("chebyshev") and self.scale is None:
             raise ValueError("the Chebyshev threshold holds for weights in [-1, 1] only: not with scale=None.")
+
+    def _check_significance(self) -> None:
+        n = self.n_permutations
+        if not isinstance(n, numbers.Integral) or isinstance(n, bool) or n < 1:
+            raise ValueError(f"n_permutations must be an integer of at least 1; got {n!r}.")
+        rule = p_value_rule(self.select)
+        if rule is None:
+            return
+        if self.p_values is None:
+            raise ValueError(f'select="{self.select}" needs p-values: add p_values="permutation".')
+        if self.p_values == "stir" and rule[0].lower() == "max-t":
+            raise ValueError(NO_LARGEST)
+        if self.p_values == "permutation" and rule[1] * (n + 1) <= 1:
+            raise ValueError(
+                f'select="{self.select}" can keep nothing: of {n} permutations the smallest p-value is 1/{n + 1}. Use a '
+                "larger n_permutations, or a higher level."
+            )
 
     def _recipe(self) -> Recipe:
         raise NotImplementedError

@@ -58,6 +58,8 @@ class Options:
     n_jobs: int | None = None
     verbose: int = 0
     title: str = "nearhit"
+    #: so many fits run beside each other and share the bound on pair storage
+    beside: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,8 +95,9 @@ def get_ready(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], options:
     seconds = _guess_seconds_per_row(recipe, table, kernel)
     threads = 1 if seconds * len(rows) < SECONDS_WORTH_THREADS else count_threads(options.n_jobs)
     keeps = kernel.bytes_to_keep(table, recipe, len(rows))
-    keeps = keeps if keeps <= get_config()["pair_memory"] * MOST_TO_KEEP else 0
-    threads, pair_bytes = _share_pair_memory(table, threads, keeps)
+    bound = get_config()["pair_memory"] // options.beside
+    keeps = keeps if keeps <= bound * MOST_TO_KEEP else 0
+    threads, pair_bytes = _share_pair_memory(table, threads, bound - keeps)
     engine = choose_engine(threads, threads)
     handle = kernel.load(table, recipe, pair_bytes, engine, keep=keeps > 0)
     find = find_sigmoid if isinstance(recipe.weights, SigmoidWeights) else find_radii
@@ -169,9 +172,13 @@ def _refuse_too_many_classes(recipe: Recipe, table: Table) -> None:
         )
 
 
-def _share_pair_memory(table: Table, threads: int, keeps: int) -> tuple[int, int]:
+def threads_that_fit(table: Table, n_jobs: int | None) -> int:
+    """How many fits may run beside each other, each in one thread, within the bound on pair storage."""
+    return max(1, min(count_threads(n_jobs), get_config()["pair_memory"] // bytes_for_one_row(table.n_rows)))
+
+
+def _share_pair_memory(table: Table, threads: int, bound: int) -> tuple[int, int]:
     """Fewer threads where the bound on pair storage does not feed all; an error where it does not feed one."""
-    bound = get_config()["pair_memory"] - keeps
     one_row = bytes_for_one_row(table.n_rows)
     if one_row > bound:
         raise ValueError(

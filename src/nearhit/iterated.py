@@ -25,6 +25,7 @@ class Iterated(_OfClasses):
     metric, diff, ramp, scale = "manhattan", "linear", (0.04, 0.10), "range"
     weights, sigma, ties, n_targets = "equal", 1.0, "share", None
     device, random_state = "auto", None
+    p_values, n_permutations, redundancy = None, 1000, False
 
     def __init__(
         self, *, missing: str, categorical_features: Any, select: Any, n_jobs: int | None, verbose: int

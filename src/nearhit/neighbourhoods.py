@@ -54,7 +54,7 @@ class Pairs:
         """The neighbours of the targets, some targets of one class at a time."""
         ready = self.ready
         if isinstance(ready.radii, Sigmoid):
-            raise ValueError(f"{self.recipe.name} has no neighbours: every row weighs something, by a sigmoid of its distance.")
+            raise ValueError(f"{self.recipe.name} has no neighbours: every row has its weight, a sigmoid of its distance.")
         radii = ready.radii
         most = get_config()["pair_memory"] // SHARE_OF_PAIR_MEMORY // ready.threads
         plan = make_plan(self.table, self.rows, max(1, most // (BYTES_OF_A_PAIR * self._neighbours_of_a_row())))

@@ -16,6 +16,7 @@ from nearhit.estimator import ReliefEstimator
 from nearhit.fitting import Fit, fit_one_against_rest
 from nearhit.intake import Columns
 from nearhit.recipes import Recipe
+from nearhit.significance import NullSource, null_of_one_against_rest, refuse_stir
 from nearhit.table import Table
 from nearhit.target import read_classes, read_numbers
 
@@ -54,9 +55,10 @@ _SHARED_PARAMETERS = """metric : {"manhattan", "euclidean"}, default="manhattan"
         named here.
     select : None, int, float, str or callable, default=None
         What `transform` keeps: everything, so many features, a share, those above the widest "gap", above the
-        "chebyshev(0.05)" threshold, above a number (">0.02"), or what a function of the weights returns (mask or
-        positions). "stability>0.8": those among the best in more than 80 %% of 100 halves of the rows, which takes
-        about 30 times as long; "stability(10)>0.8" says among the best how many.
+        "chebyshev(0.05)" threshold, above a number (">0.02"), those with a p-value under a level ("p<0.05", or adjusted
+        "p(max-T)<0.05", "p(bh)<0.05", "p(by)<0.05"), or what a function of the weights returns (mask or positions).
+        "stability>0.8": those among the best in more than 80 %% of 100 halves of the rows, which takes about 30 times
+        as long; "stability(10)>0.8" says among the best how many.
     redundancy : bool or float, default=False
         True looks for twins among the 50 best features, a number in (0, 1] for those with such a correlation of diffs
         or more (True: 0.95), and puts them into `redundancy_`. Takes a few times as long as the weights.
@@ -65,9 +67,15 @@ _SHARED_PARAMETERS = """metric : {"manhattan", "euclidean"}, default="manhattan"
     n_jobs : int or None, default=None
         Threads. None takes all cores, or one inside a parallel worker of joblib. No bit of the result depends on it.
     random_state : int, RandomState or None, default=None
-        For `n_targets` and ``select="stability>…"``.
+        For `n_targets`, for the permutations and for ``select="stability>…"``.
     verbose : int, default=0
-        1 reports progress on stderr also where there is no terminal."""
+        1 reports progress on stderr also where there is no terminal.
+    p_values : {None, "permutation", "stir"}, default=None
+        "permutation": how often does a feature weigh as much once the targets have been shuffled? See
+        `adjusted_p_values` for many features at once, and `groups` of `fit` for rows that may not change places freely.
+        "stir": a t-test of miss diffs against hit diffs, for classes; quick, and only roughly right.
+    n_permutations : int, default=1000
+        The smallest p-value is 1 / (n_permutations + 1)."""
 
 _SHARED_ATTRIBUTES = """weights_ : array of shape (n_features,)
         How much each feature matters; about 0 or below for irrelevant ones. Also `feature_importances_`.
@@ -85,6 +93,10 @@ _SHARED_ATTRIBUTES = """weights_ : array of shape (n_features,)
         "classes" or "numeric": what y was taken for.
     kernel_ : str
         What ran.
+    p_values_ : array of shape (n_features,)
+        With `p_values`: the chance of a weight as large if no feature had anything to do with the target.
+    null_ : str
+        With `p_values`: what the weights were compared with.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn."""
 
@@ -175,6 +187,8 @@ class ReliefF(_OfClasses):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        p_values: str | None = None,
+        n_permutations: int = 1000,
     ) -> None:
         super().__init__(
             n_neighbors,
@@ -194,6 +208,8 @@ class ReliefF(_OfClasses):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            p_values=p_values,
+            n_permutations=n_permutations,
         )
         self.misses = misses
 
@@ -253,6 +269,8 @@ class Relief(_OfClasses):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        p_values: str | None = None,
+        n_permutations: int = 1000,
     ) -> None:
         super().__init__(
             n_neighbors,
@@ -272,6 +290,8 @@ class Relief(_OfClasses):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            p_values=p_values,
+            n_permutations=n_permutations,
         )
 
     def _recipe(self) -> Recipe:
@@ -279,6 +299,17 @@ class Relief(_OfClasses):
 
     def _run(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> Fit:
         return fit_one_against_rest(recipe, table, targets, self._options())
+
+    def _refuse_stir(self, recipe: Recipe, table: Table) -> None:
+        if len(self.classes_) > 2:
+            raise ValueError(
+                f'p_values="stir" has no form for each class against the rest; y has {len(self.classes_)} classes. Use '
+                'ReliefF, or p_values="permutation".'
+            )
+        refuse_stir(recipe, table)
+
+    def _null(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> NullSource:
+        return null_of_one_against_rest(recipe, table, targets, self._options())
 
 
 class RReliefF(ReliefEstimator):
@@ -335,6 +366,8 @@ class RReliefF(ReliefEstimator):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        p_values: str | None = None,
+        n_permutations: int = 1000,
     ) -> None:
         super().__init__(
             n_neighbors,
@@ -354,6 +387,8 @@ class RReliefF(ReliefEstimator):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            p_values=p_values,
+            n_permutations=n_permutations,
         )
 
     def _recipe(self) -> Recipe:

@@ -12,11 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from nearhit.significance.adjustment import ADJUSTMENTS
+
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+#: p-values by the name of their adjustment, "" for none
+PValues = Callable[[str], FloatArray]
 EXPECTED = (
-    'select must be None, a number of features, a share between 0 and 1, "gap", "chebyshev(0.05)", ">0.02", '
-    '"stability>0.8" or a function of the weights'
+    'select must be None, a number of features, a share between 0 and 1, "gap", "chebyshev(0.05)", ">0.02", "p<0.05", '
+    '"p(bh)<0.05", "stability>0.8" or a function of the weights'
 )
 
 
@@ -28,7 +32,13 @@ class StabilityRule(NamedTuple):
     or_equal: bool
 
 
-def select_features(rule: Any, weights: FloatArray, n_targets: float, shares: FloatArray | None = None) -> BoolArray:
+def select_features(
+    rule: Any,
+    weights: FloatArray,
+    n_targets: float,
+    p_values: PValues | None = None,
+    shares: FloatArray | None = None,
+) -> BoolArray:
     """A mask of the features that a rule keeps.
 
     Parameters
@@ -38,6 +48,8 @@ def select_features(rule: Any, weights: FloatArray, n_targets: float, shares: Fl
     weights : array of shape (n_features,)
     n_targets : float
         How many rows (or how much weight) the weights are a mean over; for the Chebyshev threshold.
+    p_values : function
+        The p-values by the name of their adjustment; for a rule such as "p<0.05" or "p(bh)<0.05".
     shares : array of shape (n_features,)
         For a rule such as "stability>0.8": how often each feature was selected in resamples.
     """
@@ -49,6 +61,11 @@ def select_features(rule: Any, weights: FloatArray, n_targets: float, shares: Fl
         if shares is None:
             raise ValueError(f"select={rule!r} needs an estimator that can be fitted on resamples of its rows.")
         return shares >= found.share if found.or_equal else shares > found.share
+    if asked := p_value_rule(rule):
+        adjustment, alpha = asked
+        if p_values is None:
+            raise ValueError(f"select={rule!r} needs an estimator that has p-values.")
+        return p_values(adjustment) < alpha
     if isinstance(rule, str):
         return weights > _threshold(rule, weights, n_targets)
     if isinstance(rule, Integral):
@@ -66,7 +83,7 @@ def check_rule(rule: Any, n_features: int) -> None:
             raise ValueError(
                 f"stability(k) needs a number of features between 1 and the {n_features} of X; got {rule!r}."
             )
-        if not stable:
+        if not stable and not p_value_rule(rule):
             _parse(rule)
     elif isinstance(rule, Integral) and not isinstance(rule, bool):
         if not 1 <= int(rule) <= n_features:
@@ -90,6 +107,23 @@ def stability_rule(rule: Any) -> StabilityRule | None:
             f"{'' if k else ', or say among the best how many: stability(10)'}; got select={rule!r}."
         )
     return StabilityRule(k, share, found[2] == ">=")
+
+
+def p_value_rule(rule: Any) -> tuple[str, float] | None:
+    """The adjustment ("" for none) and the level of a rule such as "p<0.05" or "p(bh)<0.05"; None for other rules."""
+    found = re.fullmatch(r"p\s*(?:\(([a-z-]+)\))?\s*<\s*([0-9.]+(?:e[-+]?[0-9]+)?)", str(rule).strip(), re.IGNORECASE)
+    if not isinstance(rule, str) or not found:
+        return None
+    adjustment = found[1] or ""
+    if adjustment and adjustment.lower() not in [name.lower() for name in ADJUSTMENTS]:
+        raise ValueError(f'p-values are adjusted by {", ".join(ADJUSTMENTS)}; got select="{rule}".')
+    try:
+        alpha = float(found[2])
+    except ValueError:  # "0.0.5"
+        alpha = math.nan
+    if not 0 < alpha <= 1:
+        raise ValueError(f'p-values are compared with a level between 0 and 1; got select="{rule}".')
+    return adjustment, alpha
 
 
 def chebyshev_threshold(alpha: float, n_targets: float) -> float:

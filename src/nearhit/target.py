@@ -1,4 +1,4 @@
-"""The door for y and sample_weight: what a target may be, and what it is taken for."""
+"""The door for y, sample_weight and groups: what a target may be, and what it is taken for."""
 
 from __future__ import annotations
 
@@ -89,6 +89,20 @@ def read_row_weights(sample_weight: Any, n_rows: int, stacklevel: int = 4) -> np
             stacklevel=stacklevel,
         )
     return np.where(counts, weights, 0.0)
+
+
+def read_groups(groups: Any, n_rows: int) -> npt.NDArray[np.intp] | None:
+    """The groups of the rows, numbered as they come, so that their names do not matter."""
+    if groups is None:
+        return None
+    labels = np.ma.asarray(groups) if np.ma.is_masked(groups) else np.asarray(groups)
+    if labels.ndim != 1 or len(labels) != n_rows:
+        raise ValueError(f"groups must have one label for each of the {n_rows} rows; got shape {labels.shape}.")
+    names = labels.tolist()  # what is masked becomes None
+    if any(map(_is_missing, names)):
+        raise ValueError("groups has a row without a label. Give such rows a group of their own, or drop them.")
+    numbers: dict[Any, int] = {}
+    return np.array([numbers.setdefault(name, len(numbers)) for name in names], np.intp)
 
 
 def _weights_as_floats(sample_weight: Any) -> npt.NDArray[np.float64]:

@@ -21,11 +21,14 @@ from nearhit.table import Table
 class Wrapper(ReliefEstimator):
     """An estimator that fits a member of the family many times. Not for use by itself."""
 
+    p_values, n_permutations, redundancy = None, 1000, False
+
     def __init__(self, estimator: Any, *, select: Any) -> None:
         self.estimator = estimator
         self.select = select
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
+        self._read_exchange(groups, None, 0, sample_weight)  # refused: nothing is permuted
         self._check_parameters()  # as in _prepare, a call less deep: the member's warnings point to who called fit
         member = self._member()
         recipe, table, targets = member._prepare(X, y, sample_weight)

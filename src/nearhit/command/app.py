@@ -205,7 +205,7 @@ def rank(
         str | None,
         typer.Option(
             metavar="RULE",
-            help='Mark features: a number, a share, gap, "chebyshev(0.05)", ">0.02", "stability>0.8".',
+            help='Mark features: a number, a share, gap, "chebyshev(0.05)", ">0.02", "p<0.05", "stability>0.8".',
             rich_help_panel=RESULT,
         ),
     ] = None,
@@ -213,6 +213,20 @@ def rank(
         float | None,
         typer.Option(
             metavar="CORRELATION", help="Name twins: features that tell the same, from 0.95 on, say.", rich_help_panel=RESULT
+        ),
+    ] = None,
+    p_values: Annotated[
+        str | None,
+        typer.Option(
+            metavar="permutation|stir",
+            help="A p-value for each feature: from shuffled targets, or by STIR's quick and rough t-test.",
+            rich_help_panel=RESULT,
+        ),
+    ] = None,
+    n_permutations: Annotated[
+        int | None,
+        typer.Option(
+            "--permutations", metavar="N", help="How often to shuffle; 1000 by default.", rich_help_panel=RESULT
         ),
     ] = None,
     top: Annotated[
@@ -232,7 +246,8 @@ def rank(
         int | None, typer.Option("--jobs", "-j", metavar="N", help="Threads; all by default.", rich_help_panel=RUNNING)
     ] = None,
     random_state: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="For --targets and stability.", rich_help_panel=RUNNING)
+        int | None,
+        typer.Option("--seed", metavar="N", help="For --targets, --p-values and stability.", rich_help_panel=RUNNING),
     ] = None,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Report progress.", rich_help_panel=RUNNING)] = False,
 ) -> None:

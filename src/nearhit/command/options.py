@@ -37,6 +37,8 @@ OPTION_OF = {
     "n_jobs": "--jobs",
     "random_state": "--seed",
     "verbose": "--verbose",
+    "p_values": "--p-values",
+    "n_permutations": "--permutations",
 }
 
 

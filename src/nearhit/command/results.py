@@ -47,8 +47,12 @@ def to_csv(report: Report) -> str:
     """One line per feature, the best first; weights to the last bit."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["rank", "feature", "weight", "selected"])
-    writer.writerows([s.rank, s.feature, repr(s.weight), str(s.selected).lower()] for s in report.scores)
+    tested = report.parameters["p_values"] is not None
+    writer.writerow(["rank", "feature", "weight", "selected", *(["p_value"] if tested else [])])
+    for s in report.scores:
+        writer.writerow(
+            [s.rank, s.feature, repr(s.weight), str(s.selected).lower(), *([repr(s.p_value)] if tested else [])]
+        )
     return text.getvalue()
 
 
@@ -69,7 +73,7 @@ def to_json(report: Report) -> str:
         "classes": [{"class": label, "rows": rows} for label, rows in report.classes] or None,
         "neighbors_used": report.neighbors_used,
         "kernel": report.kernel,
-        "scores": [vars(score) for score in report.scores],
+        "scores": [{name: value for name, value in vars(s).items() if value is not None} for s in report.scores],
         "twins": None if report.twins is None else [group._asdict() for group in report.twins],
     }
     return json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"

@@ -27,6 +27,7 @@ class Score:
     feature: str
     weight: float
     selected: bool
+    p_value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Report:
     seconds: float
     scores: list[Score]
     twins: list[Twins] | None
+    least_p_value: float = 0.0
 
 
 def run(file: str, table: pl.DataFrame, roles: Roles, decision: Decision, choices: Choices) -> Report:
@@ -61,6 +63,7 @@ def run(file: str, table: pl.DataFrame, roles: Roles, decision: Decision, choice
     _fit(estimator, X, y, _row_weights(table, roles.weight))
     seconds = time.perf_counter() - start
     selected = dict(zip(roles.features, estimator.support_.tolist(), strict=True))
+    ranking = estimator.ranking()
     categorical = [name for name in roles.features if name in roles.categorical or X[name].dtype in CATEGORIES]
     return Report(
         file=file,
@@ -76,8 +79,12 @@ def run(file: str, table: pl.DataFrame, roles: Roles, decision: Decision, choice
         neighbors_used=estimator.n_neighbors_used_,
         kernel=estimator.kernel_,
         seconds=seconds,
-        scores=[Score(row.rank, row.feature, row.weight, selected[row.feature]) for row in estimator.ranking()],
+        scores=[
+            Score(row.rank, row.feature, row.weight, selected[row.feature], getattr(row, "p_value", None))
+            for row in ranking
+        ],
         twins=list(estimator.redundancy_) if hasattr(estimator, "redundancy_") else None,
+        least_p_value=ranking.least_p_value,
     )
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from nearhit.command.messages import counted, printable
 from nearhit.command.run import Report, Score
-from nearhit.ranking import BAR_WIDTH, bar
+from nearhit.ranking import BAR_WIDTH, bar, p_value_in_words
 
 #: where no terminal sets a width: no name is cut
 PIPE_WIDTH = 10_000
@@ -59,16 +59,20 @@ def _ranking_table(report: Report, shown: list[Score], width: int) -> Table:
     table.add_column("rank", justify="right")
     table.add_column("feature", overflow="fold")
     table.add_column("weight", justify="right", no_wrap=True)
+    tested = report.parameters["p_values"] is not None
+    if tested:
+        table.add_column("p", justify="right", no_wrap=True)
     has_rule = report.parameters["select"] is not None
     if has_rule:
         table.add_column("selected", justify="center")
     names = [printable(score.feature) for score in shown]
-    bar_width = min(BAR_WIDTH, width - max(map(len, names), default=0) - (38 if has_rule else 28))
+    bar_width = min(BAR_WIDTH, width - max(map(len, names), default=0) - (28 + 10 * has_rule + 10 * tested))
     if bar_width >= NARROWEST_BAR:
         table.add_column("", no_wrap=True)
     largest = max(abs(score.weight) for score in report.scores)
     for score, name in zip(shown, names, strict=True):
         cells = [Text(str(score.rank)), Text(name), Text(_weight_text(score.weight, largest))]
+        cells += [Text(p_value_in_words(score.p_value, report.least_p_value))] if score.p_value is not None else []
         cells += [Text("✓" if score.selected else "", style="green")] if has_rule else []
         cells += [Text(bar(score.weight, largest, bar_width), style="blue")] if bar_width >= NARROWEST_BAR else []
         table.add_row(*cells, style=None if score.weight > 0 else "dim")
@@ -101,7 +105,7 @@ def _weight_text(weight: float, largest: float) -> str:
 
 
 #: for streams that do not take every letter
-PLAIN = str.maketrans({"█": "#", "…": "...", "✓": "x", **dict.fromkeys("▏▎▍▌▋▊▉", "")})
+PLAIN = str.maketrans({"█": "#", "…": "...", "✓": "x", "≤": "<=", **dict.fromkeys("▏▎▍▌▋▊▉", "")})
 
 
 def put(text: str) -> None:

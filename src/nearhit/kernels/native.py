@@ -7,8 +7,9 @@ variable NEARHIT_KERNEL forces one ("avx512", "avx2", "baseline", or "reference"
 from __future__ import annotations
 
 import importlib
+import math
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from types import ModuleType
 from typing import Any
@@ -55,6 +56,8 @@ WORDS_WORTH_KEEPING = 250
 #: at a time are ranked (24) and weighed (24); a neighbour waits (24), perhaps with its place (4), until it is added with its
 #: factors (16 for each part of the sums): native/target.hpp, native/kernel.hpp
 BYTES_WAITING, BYTES_AT_WORK, BYTES_OF_A_NEIGHBOUR = 24, 80, 60
+#: pairs of classes whose sums are worth keeping for many permutations at a time
+MOST_CELLS_TO_PERMUTE = 4096
 #: more neighbours than these gain nothing by waiting for each other
 MOST_NEIGHBOURS = 2**18
 
@@ -126,6 +129,74 @@ class NativeKernel:
 
     def diffs(self, handle: Handle, rows: IntArray, others: IntArray) -> npt.NDArray[np.uint32]:
         return handle.loaded.diffs(rows, others).reshape(len(rows), handle.table.n_features)
+
+    def shares_distances(self, table: Table, recipe: Recipe) -> bool:
+        """Whether distances stand while targets are permuted, and this kernel can use that (native/permute.hpp)."""
+        if recipe.radius or table.weights is not None or math.prod(n_groups(recipe, table)) > MOST_CELLS_TO_PERMUTE:
+            return False
+        return not (table.has_unknown and recipe.unknown == "expected" and isinstance(table.targets[0], Classes))
+
+    def load_distances(self, table: Table, recipe: Recipe, engine: Any, by_class: bool = False) -> Distances:
+        """Pack the table as one class, so that rows stand in one order whatever their classes are.
+
+        `by_class`: as the classes that it has, for expected diffs that depend on them; targets stay what they are then.
+        """
+        target = table.targets[0]
+        if isinstance(target, Classes) and not by_class:
+            together = Classes(np.zeros(table.n_rows, np.int32), np.array([table.all_units]))
+            alike = replace(table, targets=(together,))
+        else:
+            alike = table
+        loaded = _module(self.isa).Loaded(
+            **_table_arguments(alike),
+            uniform=_expected_uniform(table, recipe),
+            rank_weights=rank_weights(recipe, table),
+            recipe={**_recipe_arguments(table, recipe), "measures": True},
+            n_classes=n_groups(recipe, alike)[0],
+            writes_down=table.n_rows * table.n_features * n_groups(recipe, alike)[0] <= MOST_EXPECTED_DIFFS,
+        )
+        shares = 1 if table.numeric.size + table.nominal.size < CELLS_OF_A_SHARE else SHARES
+        for _ in engine.map(lambda share: loaded.prepare(share, shares), range(shares)):
+            pass
+        return Distances(loaded, table, recipe, by_class)
+
+
+@dataclass(frozen=True, eq=False)
+class Distances:
+    """A packed table whose rows stand in one order, from each target row, for all targets that they may be given."""
+
+    loaded: Any
+    table: Table
+    recipe: Recipe
+    by_class: bool
+
+    def permuted(
+        self, rows: npt.NDArray[np.intp], targets: npt.NDArray[Any], pair_bytes: int, squares: bool = False
+    ) -> tuple[IntArray, IntArray | None, IntArray]:
+        """The sums of some target rows under permuted targets, one column for each permutation.
+
+        Those of the diffs, of what is known (rule C) and of the weights, as in `sweep.Sums` with an axis of permutations
+        before the others. `squares`: of the squares of the diffs. Rows are of one class if the table is packed by class.
+        """
+        classes, groups = n_groups(self.recipe, self.table)
+        is_classes = isinstance(self.table.targets[0], Classes)
+        found = self.loaded.permuted(
+            rows.astype(np.int64),
+            np.ascontiguousarray(targets, np.uint16) if is_classes else None,
+            None if is_classes else np.ascontiguousarray(targets, np.uint32),
+            classes,
+            squares,
+            pair_bytes,
+            *self._toward(int(self.table.targets[0].codes[rows[0]]) if self.by_class else 0),
+        )
+        shape = (targets.shape[1], classes, groups, 1 if is_classes else 2)
+        diffs, known, weight = found
+        wide = (*shape, self.table.n_features)
+        return diffs.reshape(wide), known.reshape(wide) if self.recipe.unknown == "skip" else None, weight.reshape(shape)
+
+    def _toward(self, c: int) -> tuple[Any, Any]:
+        in_full = is_filtered(self.table, self.recipe) and self.table.n_features < MOST_COLUMNS_OF_MEANS
+        return self.loaded.toward(c, False), self.loaded.toward(c, True) if in_full else None
 
 
 @dataclass(frozen=True, eq=False)

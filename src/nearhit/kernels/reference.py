@@ -5,6 +5,7 @@ Every fast kernel must return the same integers. Nothing here is clever; it is m
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -12,7 +13,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from nearhit.diffs import diff_code, diff_divisor, divide_rounded, exact_diff, expected_uniform_code, square_shift
+from nearhit.diffs import (
+    diff_code,
+    diff_divisor,
+    divide_rounded,
+    exact_diff,
+    expected_uniform_code,
+    square,
+    square_shift,
+)
 from nearhit.recipes import DistanceWeights, EqualWeights, RankWeights, Recipe
 from nearhit.sweep import (
     BlockSums,
@@ -45,6 +54,13 @@ class ReferenceKernel:
     def load(self, table: Table, recipe: Recipe, pair_bytes: int, engine: Any, keep: bool = False) -> Handle:
         return Handle(table, recipe)
 
+    def shares_distances(self, table: Table, recipe: Recipe) -> bool:
+        """The definition of permuted sums is a fit for each permutation."""
+        return False
+
+    def load_distances(self, table: Table, recipe: Recipe, engine: Any, by_class: bool = False) -> Distances:
+        return Distances(table, recipe)
+
     def run(self, handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[np.int64] | None = None) -> BlockSums:
         return sums_of_rows(handle, block) if radii is None else sums_within(handle, block, radii)
 
@@ -68,8 +84,38 @@ class ReferenceKernel:
         return np.array([handle.diffs_from(i)[j] for i, j in zip(rows, others, strict=True)], np.uint32)
 
 
-def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
-    """The sums of a block of target rows, all of one class."""
+class Distances:
+    """Sums under permuted targets by definition: those of the table with the permuted target."""
+
+    def __init__(self, table: Table, recipe: Recipe) -> None:
+        self.table, self.recipe = table, recipe
+
+    def permuted(
+        self, rows: npt.NDArray[np.intp], targets: npt.NDArray[Any], pair_bytes: int, squares: bool = False
+    ) -> tuple[npt.NDArray, npt.NDArray | None, npt.NDArray]:
+        """As kernels/native.py has it."""
+        found = [self._one(rows, np.ascontiguousarray(codes), squares) for codes in targets.T]
+        diffs, known, weight = (np.stack(part) for part in zip(*found, strict=True))
+        return diffs, known if self.recipe.unknown == "skip" else None, weight
+
+    def _one(self, rows, codes, squares: bool):
+        target = replace(self.table.targets[0], codes=codes)
+        handle = Handle(replace(self.table, targets=(target,)), self.recipe)
+        parts, a = 1 if handle.is_classes else 2, self.table.n_features
+        classes, groups = n_groups(self.recipe, self.table)
+        diffs, known = np.zeros((2, classes, groups, parts, a), np.int64)
+        weight = np.zeros((classes, groups, parts), np.int64)
+        for i in rows:
+            block = sums_of_rows(handle, np.array([i]), squares)
+            diffs[block.target_class] += (block.diffs.high << 32) + block.diffs.low
+            weight[block.target_class] += (block.weight.high << 32) + block.weight.low
+            if block.known is not None:
+                known[block.target_class] += (block.known.high << 32) + block.known.low
+        return diffs, known, weight
+
+
+def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp], squares: bool = False) -> BlockSums:
+    """The sums of a block of target rows, all of one class; with `squares` of the squares of the diffs."""
     groups = n_groups(handle.recipe, handle.table)[1]
     parts = n_parts(handle.recipe, handle.table)
     a = handle.table.n_features
@@ -83,6 +129,8 @@ def sums_of_rows(handle: Handle, block: npt.NDArray[np.intp]) -> BlockSums:
         is_known = handle.is_known & handle.is_known[i]
         if handle.recipe.unknown == "skip":  # rule C: such pairs count in the distance, not in the update
             diff = diff * is_known
+        if squares:
+            diff = square(diff)
         for g in range(groups):
             members, unit_weight, multiple, found = neighbours(handle, i, g, distance)
             fewest[g] = min(fewest[g], found)
