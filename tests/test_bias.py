@@ -459,6 +459,19 @@ def test_laws_of_the_estimator(form):
     np.testing.assert_array_equal(given.weights_, relief.weights_)  # what was found can be given back
 
 
+def test_a_table_that_another_estimator_prepared():
+    """As wrappers that drop features score parts of their own table with a fresh member."""
+    X, y, _ = reflected(features=("L1",), random_state=0)
+    table = with_target(X, y)
+    for points in ("auto", None):
+        relief = BiasCorrectedRelief(points=points)
+        expected = relief.fit(X, y).weights_
+        fit = clone(relief)._run(relief._recipe(), table, None)
+        np.testing.assert_array_equal(fit.weights, expected)
+    with pytest.raises(ValueError, match='Use points="auto" inside an estimator that drops features'):
+        BiasCorrectedRelief(points=[0.5, 0.5, 0.5])._run(relief._recipe(), table, None)
+
+
 # --------------------------------------------------------------------------------------------- kinds of y, the door
 
 

@@ -236,14 +236,19 @@ class BiasCorrectedRelief(_OfClasses):
         return found.fit
 
     def _points_of(self, table: Table) -> FloatArray:
-        if self._given_ is None:
+        if isinstance(self.points, str):
             return find_points(table)
-        if len(self._given_) != table.n_features:
+        if self.points is None:
+            return np.full(table.n_features, np.nan)
+        given = getattr(
+            self, "_given_", None
+        )  # none where another estimator scores parts of its own table with this one
+        if given is None or len(given) != table.n_features:
             raise ValueError(
-                f"points were given for {len(self._given_)} features, and {table.n_features} of them are to be scored "
-                'alone. Use points="auto" inside an estimator that drops features.'
+                "points were given for all features, and some of them are to be scored alone. Use points="
+                '"auto" inside an estimator that drops features.'
             )
-        return self._scales_.in_codes(self._given_, table)
+        return self._scales_.in_codes(given, table)
 
     def _keep(self, fit: Fit) -> None:
         kind = self.target_kind_
