@@ -58,7 +58,7 @@ public:
         add_up();
     }
 
-    // All rows are neighbours, with weights that are given: [target][row].
+    // All rows are neighbours, with weights that are given, [target][row]: positive if near, negative if far.
     void add_given(const int64_t* rows, const double* weights, size_t n) {
         for (size_t t = 0; t < n; ++t) {
             const auto i = static_cast<size_t>(rows[t]);
@@ -66,12 +66,13 @@ public:
             for (size_t g = 0; g < n_groups_; ++g) {
                 const size_t begin = waiting_.size();
                 int64_t here = 0;
-                each_of_group(i, c, g, [&](size_t place) {
+                const double sign = g < k_.n_groups() ? 1 : -1;
+                each_of_group(i, c, g % k_.n_groups(), [&](size_t place) {
                     const size_t j = k_.order.row(place);
                     const int64_t copies = j == i ? t_.weight(i) - r_.one : t_.weight(j);
-                    here += std::max<int64_t>(copies, 0);
-                    const double weight = weights[t * t_.n_rows + j];
-                    if (copies <= 0) return;
+                    const double weight = sign * weights[t * t_.n_rows + j];
+                    if (copies <= 0 || weight <= 0) return;
+                    here += copies;
                     if (r_.whole_weights) waiting_.push_back({static_cast<uint32_t>(j), 0, copies, weight});
                     else waiting_.push_back({static_cast<uint32_t>(j), 0, 1, weight * static_cast<double>(copies)});
                 });

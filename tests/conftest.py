@@ -66,3 +66,9 @@ def peer(shared):
         raise LookupError((program, data, estimator, params))
 
     return find
+
+
+@pytest.fixture
+def own_settings(monkeypatch):
+    monkeypatch.setattr("nearhit.settings._settings", {})
+    monkeypatch.delenv("NEARHIT_PAIR_MEMORY", raising=False)

@@ -129,7 +129,8 @@ def _recipes(draw, ties):
 
 @st.composite
 def radius_recipes(draw, grouping="each class"):
-    far, weights = draw(st.sampled_from([(False, EqualWeights()), (True, EqualWeights()), (False, SigmoidWeights())]))
+    far = draw(st.booleans())
+    weights = draw(st.sampled_from([EqualWeights(), EqualWeights(), SigmoidWeights()]))
     return recipes.Recipe(
         "generated",
         grouping=grouping,

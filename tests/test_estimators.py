@@ -24,13 +24,13 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import nearhit
-from nearhit import Relief, ReliefF, RReliefF
+from nearhit import MultiSURF, MultiSWRFStar, Relief, ReliefF, RReliefF, SURFStar
 from nearhit.kernels.native import bytes_for_one_row
 
 FAMILY = [ReliefF, RReliefF, Relief]
 
 
-@parametrize_with_checks([ReliefF(), RReliefF(), Relief()])
+@parametrize_with_checks([ReliefF(), RReliefF(), Relief(), MultiSURF(), SURFStar(), MultiSWRFStar()])
 def test_scikit_learns_own_checks(estimator, check):
     check(estimator)
 
@@ -610,12 +610,6 @@ def test_weights_beyond_floats_are_refused_at_the_door(monkeypatch, diff, factor
 
 
 # -------------------------------------------------------------------------------------------------- settings
-
-
-@pytest.fixture
-def own_settings(monkeypatch):
-    monkeypatch.setattr("nearhit.settings._settings", {})
-    monkeypatch.delenv("NEARHIT_PAIR_MEMORY", raising=False)
 
 
 def test_the_bound_on_pair_storage(xor, own_settings):

@@ -95,7 +95,7 @@ def test_weights_of_a_group_add_up_to_one():
                     assert some.weight[(some.target == i) & (some.group == g)].sum() == pytest.approx(1, abs=1e-12)
 
 
-def test_threads_and_little_memory_change_nothing():
+def test_threads_and_little_memory_change_nothing(own_settings):
     rng = np.random.default_rng(2)
     table = Data(rng.random((300, 40)), np.zeros((300, 0), int), None, rng.integers(0, 2, 300), None).table()
     recipe, targets = replace(recipes.RELIEFF, k=None), rng.choice(300, 200, replace=False)
@@ -106,10 +106,7 @@ def test_threads_and_little_memory_change_nothing():
 
     one, expected = together(n_jobs=1)
     set_config(pair_memory=2**20)
-    try:
-        many, found = together(n_jobs=2)
-    finally:
-        set_config(pair_memory=2**28)
+    many, found = together(n_jobs=2)
     assert many > one
     for part in PARTS:
         np.testing.assert_array_equal(found[part], expected[part])

@@ -187,8 +187,9 @@ def plain_weights(X, y, nominal, recipe):
         T, sigma = own.mean(), own.std()
         slack = sigma / 2 if recipe.radius == "own mean" else 0
         if isinstance(recipe.weights, SigmoidWeights):
-            z = 4 * (T - D[i]) / sigma
-            W += mean_miss_less_mean_hit(d[i] * (2 / (1 + np.exp(-z)) - 1)[:, None], off[i], y, i)
+            w = np.abs(2 / (1 + np.exp(-4 * (T - D[i]) / sigma)) - 1)[:, None]
+            W += mean_miss_less_mean_hit(d[i] * w, off[i] & (D[i] < T), y, i)
+            W -= mean_miss_less_mean_hit(d[i] * w, off[i] & (D[i] > T), y, i)
             continue
         W += mean_miss_less_mean_hit(d[i], off[i] & (D[i] < T - slack), y, i)
         if recipe.far:

@@ -15,7 +15,7 @@ from nearhit import Relief, ReliefF, RReliefF, recipes
 from nearhit.estimator import ReliefEstimator
 from nearhit.fitting import Options
 from nearhit.ranking import p_value_in_words
-from nearhit.relief import _OfClasses
+from nearhit.relief import OfClasses
 from nearhit.selection import select_features
 from nearhit.significance import Exchange, PermutationTest, Refits, Significance, find_exchange, null_of
 from nearhit.significance.adjustment import Tally
@@ -106,7 +106,7 @@ def test_p_values_with_row_weights():
     )
 
 
-class OfTwoFits(_OfClasses):
+class OfTwoFits(OfClasses):
     """A member that is not one sweep: the mean of two fits."""
 
     def _recipe(self):

@@ -272,7 +272,7 @@ def test_an_estimator_selects_what_stability_says():
 
 def test_exactly_a_share_is_selected_by_or_equal_only():
     shares = np.array([0.55, 0.5])
-    keeps = lambda rule: select_features(rule, shares, 10, shares).tolist()  # noqa: E731
+    keeps = lambda rule: select_features(rule, shares, 10, shares=shares).tolist()  # noqa: E731
     assert keeps("stability(1)>=0.55") == [True, False] and keeps("stability(1)>0.55") == [False, False]
     with pytest.raises(ValueError, match="needs an estimator that can be fitted on resamples"):
         select_features("stability>0.8", shares, 10)

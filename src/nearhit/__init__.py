@@ -24,16 +24,21 @@ from nearhit.relief import Relief, ReliefF, RReliefF
 from nearhit.resampling import Stability, stability
 from nearhit.settings import get_config, set_config, show_config
 from nearhit.simba import Simba
+from nearhit.surf import SURF, MultiSURF, MultiSURFStar, MultiSWRFStar, SURFStar, SWRFStar
 from nearhit.turf import TuRF
 from nearhit.vls import VLSRelief
 
 __version__ = _version("nearhit")
 __all__ = [
+    "SURF",
     "BiasCorrectedRelief",
     "Comparison",
     "EntropyRanking",
     "IRelief",
     "Interactions",
+    "MultiSURF",
+    "MultiSURFStar",
+    "MultiSWRFStar",
     "MyopicMeasure",
     "PrincipalComponents",
     "RReliefF",
@@ -41,6 +46,8 @@ __all__ = [
     "Redundancy",
     "Relief",
     "ReliefF",
+    "SURFStar",
+    "SWRFStar",
     "Simba",
     "Stability",
     "TuRF",

@@ -14,22 +14,20 @@ import numpy as np
 import numpy.typing as npt
 
 from nearhit import recipes
-from nearhit.estimator import ReliefEstimator
 from nearhit.fitting import Fit
 from nearhit.intake import Columns
 from nearhit.recipes import Recipe
 from nearhit.reflection import Scales, find_points
-from nearhit.relief import _OfClasses
+from nearhit.relief import OfEither
 from nearhit.same_side import Form, fit_same_side
 from nearhit.table import Classes, Numbers, Table, make_target
-from nearhit.target import check_target_kind, kind_of_target, read_numbers
 
 FloatArray = npt.NDArray[np.float64]
 FORMS = ("relieff", "averaged")
 NO_POINTS = 'points must be "auto", None or one number for each feature; got %s.'
 
 
-class BiasCorrectedRelief(_OfClasses):
+class BiasCorrectedRelief(OfEither):
     """Which features tell the target, without the bias against those that peak inside their range (Bins and Draper).
 
     The near rows of a row may lie on both sides of a feature's peak, and then a feature that tells the target well looks
@@ -166,28 +164,14 @@ class BiasCorrectedRelief(_OfClasses):
         super()._check_parameters()
         if not isinstance(self.form, str) or self.form not in FORMS:
             raise ValueError(f"form must be one of {', '.join(map(repr, FORMS))}; got {self.form!r}.")
-        check_target_kind(self.target)
         bins = self.n_bins
         if not isinstance(bins, numbers.Integral) or isinstance(bins, bool) or bins < 2:
             raise ValueError(f"n_bins must be an integer of at least 2; got {bins!r}.")
         if isinstance(self.points, str) and self.points != "auto":
             raise ValueError(NO_POINTS % repr(self.points))
 
-    def _read_target(self, y: Any) -> npt.NDArray:
-        kind = kind_of_target(y) if self.target == "auto" else self.target
-        self.target_kind_ = kind
-        return super()._read_target(y) if kind == "classes" else read_numbers(y, type(self).__name__)
-
     def _refuse_too_little(self, columns: Columns, target: npt.NDArray, row_weights: npt.NDArray | None) -> None:
-        if self.target_kind_ == "classes":
-            super()._refuse_too_little(columns, target, row_weights)
-        else:
-            ReliefEstimator._refuse_too_little(self, columns, target, row_weights)
-            seen = target if row_weights is None else target[row_weights > 0]
-            if seen.min() == seen.max():
-                raise ValueError(
-                    f"{type(self).__name__} needs a target that varies; y is {seen[0]:g} in all {len(seen)} rows."
-                )
+        super()._refuse_too_little(columns, target, row_weights)
         self._scales_ = Scales.of(columns, row_weights)
         self._given_ = None if isinstance(self.points, str) else self._read_points(columns)
 
@@ -251,9 +235,7 @@ class BiasCorrectedRelief(_OfClasses):
         return self._scales_.in_codes(given, table)
 
     def _keep(self, fit: Fit) -> None:
-        kind = self.target_kind_
         super()._keep(fit)
-        self.target_kind_ = kind
         points, table, self.n_targets_used_ = self._found_
         in_units = self._scales_.in_units_of_features
         self.reflection_points_ = in_units(points, table) if self._given_ is None else self._given_

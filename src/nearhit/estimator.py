@@ -10,7 +10,7 @@ from typing import Any, Self, cast
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import _num_samples, check_is_fitted
 
 from nearhit import recipes
 from nearhit.feature_scorer import FeatureScorer, check_seed, is_number, refuse_other_length
@@ -153,7 +153,7 @@ class ReliefEstimator(FeatureScorer):
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any = None) -> None:
         recipe, table, targets = self._prepare(X, y, sample_weight)
-        exchange = self._read_exchange(groups, table, len(y), sample_weight)
+        exchange = self._read_exchange(groups, table, _num_samples(y), sample_weight)
         if self.p_values == "stir":
             self._refuse_stir(recipe, table)
         fit = self._run(recipe, table, targets)
@@ -189,6 +189,10 @@ class ReliefEstimator(FeatureScorer):
             raise ValueError('ties="first" has no meaning for sample weights other than 0 and 1; use ties="share".')
         return recipe, table, self._draw_targets(table.n_rows)
 
+    def _kind(self) -> str:
+        """What y was taken for."""
+        return self._target_kind
+
     def _run(self, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> Fit:
         return fit_recipe(recipe, table, targets, self._options())
 
@@ -208,7 +212,7 @@ class ReliefEstimator(FeatureScorer):
             self.null_ = tested.how
         found = fit.fewest_neighbours
         self.n_neighbors_used_ = int(found) if found == int(found) else found
-        self.target_kind_ = self._target_kind
+        self.target_kind_ = self._kind()
         self.kernel_ = fit.ran_on
 
     # ------------------------------------------------------------------------------------------- significance

@@ -13,11 +13,11 @@ import numpy as np
 
 from nearhit.fitting import Fit
 from nearhit.ranking import ranks_of
-from nearhit.relief import _OfClasses
+from nearhit.relief import OfClasses
 from nearhit.selection import select_features
 
 
-class Iterated(_OfClasses):
+class Iterated(OfClasses):
     """A member that weighs the features anew in each step. Not for use by itself."""
 
     # What other members have parameters for is fixed here.

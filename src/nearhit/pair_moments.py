@@ -60,6 +60,7 @@ def sum_pairs(
     features : array of columns
         In the order of the result.
     """
+    recipe = recipe.of_near_rows()
     pairs = Pairs(table, recipe, targets, options)
     few = Pairs(table.take_columns(features), recipe, targets=np.arange(1))  # for diffs only
     unit = 1.0 if recipe.diff.kind == "ramp" else table.unit ** (2 if recipe.diff.kind == "squared" else 1)
@@ -112,6 +113,8 @@ def weigh_pairs(found: Neighbours, table: Table, recipe: Recipe) -> tuple[FloatA
     units = table.units()
     weight = found.weight * (units[found.target] / units.max())
     target = table.targets[0]
+    if isinstance(target, Numbers) and recipe.radius:
+        return np.where(found.group == 0, weight, 0.0), np.where(found.group == 0, 0.0, weight)
     if isinstance(target, Numbers):
         apart = np.abs(target.codes[found.target].astype(np.int64) - target.codes[found.row].astype(np.int64))
         differs = diff_code(apart, recipe.diff, 2**31) * 2.0**-31  # of the targets: how much of a miss it is

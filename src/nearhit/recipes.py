@@ -61,9 +61,10 @@ class DistanceWeights:
 
 @dataclass(frozen=True)
 class SigmoidWeights:
-    """A row at distance D weighs 2 / (1 + e^-z) - 1, z = 4 (T - D) / sigma: near rows count, far ones count against it.
+    """A row at distance D weighs |2 / (1 + e^-z) - 1|, z = 4 (T - D) / sigma: the more, the farther it is from T.
 
-    T and sigma are the mean and the standard deviation of the distances that the radius of the recipe is about.
+    T and sigma are the mean and the standard deviation of the distances that the radius of the recipe is about. Rows
+    with D < T are near, those with D > T are far.
     """
 
 
@@ -120,12 +121,19 @@ class Recipe:
                 f"{self.name}: a numeric target has no hits to leave out (grouping 'everyone', hits=False)."
             )
 
+    def of_near_rows(self) -> Recipe:
+        """The same without far rows, for those who ask who the neighbours are: all within the radius, alike."""
+        return replace(self, far=False, weights=EqualWeights()) if self.radius else self
+
     def _check_radius(self) -> None:
-        alike = isinstance(self.weights, EqualWeights) or (isinstance(self.weights, SigmoidWeights) and not self.far)
-        if self.k is not None or not alike or self.grouping == "everyone":
+        if (
+            self.k is not None
+            or not isinstance(self.weights, EqualWeights | SigmoidWeights)
+            or self.grouping == "everyone"
+        ):
             raise ValueError(
                 f'{self.name}: radius "{self.radius}" takes all rows within it, alike or by a sigmoid of their distance: '
-                f"not with k={self.k}, {self.weights}, far={self.far} or grouping '{self.grouping}'."
+                f"not with k={self.k}, {self.weights} or grouping '{self.grouping}'."
             )
         if self.metric != "manhattan":
             raise ValueError(
@@ -140,8 +148,8 @@ SURF_STAR = replace(SURF, name="SURF*", far=True)
 MULTISURF = Recipe("MultiSURF", k=None, radius="own mean")
 MULTISURF_STAR = replace(MULTISURF, name="MultiSURF*", far=True)
 #: Stokes and Visweswaran 2012: all rows, by a sigmoid of their distance
-SWRF_STAR = replace(SURF, name="SWRF*", weights=SigmoidWeights())
-MULTI_SWRF_STAR = replace(MULTISURF, name="MultiSWRF*", weights=SigmoidWeights())
+SWRF_STAR = replace(SURF_STAR, name="SWRF*", weights=SigmoidWeights())
+MULTI_SWRF_STAR = replace(MULTISURF_STAR, name="MultiSWRF*", weights=SigmoidWeights())
 RRELIEFF = Recipe("RReliefF", grouping="everyone", k=70, weights=RankWeights(20.0))
 
 #: Kira and Rendell 1992: nearest hit, nearest miss, squared diff. Two classes.

@@ -18,7 +18,7 @@ from nearhit.intake import Columns
 from nearhit.recipes import Recipe
 from nearhit.significance import NullSource, null_of_one_against_rest, refuse_stir
 from nearhit.table import Table
-from nearhit.target import read_classes, read_numbers
+from nearhit.target import check_target_kind, kind_of_target, read_classes, read_numbers
 
 #: what `misses=` stands for: (grouping, weight of a miss, whether hits count)
 MISSES: dict[str, tuple[recipes.Grouping, recipes.Miss, bool]] = {
@@ -101,7 +101,7 @@ _SHARED_ATTRIBUTES = """weights_ : array of shape (n_features,)
         As everywhere in scikit-learn."""
 
 
-class _OfClasses(ReliefEstimator):
+class OfClasses(ReliefEstimator):
     """What the members for a nominal target share."""
 
     _target_kind: ClassVar[str] = "classes"
@@ -127,7 +127,40 @@ class _OfClasses(ReliefEstimator):
         self.classes_ = self.classes_[present]  # a class of no weight is none
 
 
-class ReliefF(_OfClasses):
+class OfEither(OfClasses):
+    """What the members share that take classes or numbers, as their parameter `target` says."""
+
+    target: Any
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        check_target_kind(self.target)
+
+    def _read_target(self, y: Any) -> npt.NDArray:
+        self.target_kind_ = kind_of_target(y) if self.target == "auto" else self.target
+        if self.target_kind_ == "classes":
+            return super()._read_target(y)
+        return read_numbers(y, type(self).__name__)
+
+    def _refuse_too_little(self, columns: Columns, target: npt.NDArray, row_weights: npt.NDArray | None) -> None:
+        if self.target_kind_ == "classes":
+            super()._refuse_too_little(columns, target, row_weights)
+        else:
+            ReliefEstimator._refuse_too_little(self, columns, target, row_weights)
+            refuse_constant(type(self).__name__, target, row_weights)
+
+    def _kind(self) -> str:
+        return self.target_kind_
+
+
+def refuse_constant(who: str, target: npt.NDArray, row_weights: npt.NDArray | None) -> None:
+    """Numbers must vary."""
+    seen = target if row_weights is None else target[row_weights > 0]
+    if seen.min() == seen.max():
+        raise ValueError(f"{who} needs a target that varies; y is {seen[0]:g} in all {len(seen)} rows.")
+
+
+class ReliefF(OfClasses):
     __doc__ = f"""Which features tell the classes apart, alone or together (Kononenko 1994; Robnik-Šikonja and Kononenko).
 
     For each row ReliefF looks at its nearest neighbours of the same class and of each other class. A feature gains
@@ -223,7 +256,7 @@ class ReliefF(_OfClasses):
         return replace(recipes.RELIEFF, grouping=grouping, miss=miss, hits=hits, **self._shared_choices())
 
 
-class Relief(_OfClasses):
+class Relief(OfClasses):
     __doc__ = f"""The original of the family (Kira and Rendell 1992): one nearest hit, one nearest miss, squared diffs.
 
     More than two classes are taken as they proposed: each class against the rest, and the mean weighted by the share
@@ -399,6 +432,4 @@ class RReliefF(ReliefEstimator):
 
     def _refuse_too_little(self, columns: Columns, target: npt.NDArray, row_weights: npt.NDArray | None) -> None:
         super()._refuse_too_little(columns, target, row_weights)
-        seen = target if row_weights is None else target[row_weights > 0]
-        if seen.min() == seen.max():
-            raise ValueError(f"RReliefF needs a target that varies; y is {seen[0]:g} in all {len(seen)} rows.")
+        refuse_constant(type(self).__name__, target, row_weights)

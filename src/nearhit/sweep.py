@@ -225,28 +225,34 @@ class Sigmoid:
     def weigh(
         self, recipe: Recipe, table: Table, block: npt.NDArray[np.intp], distances: IntArray
     ) -> npt.NDArray[np.float64]:
-        """What each row weighs for each target of a block, of one class: a mean over each group, misses by their priors.
+        """What each row weighs for each target of a block, of one class: more than 0 if it is near, less if it is far.
 
+        Each group that has near (or far) rows speaks with their mean, misses by their priors among those present.
         scipy's expit, not NumPy's exp: that depends on the instruction set in the last bit.
         """
         spread = self.spread[block][:, None]
         steepness = np.divide(4.0, spread, out=np.zeros_like(spread), where=spread > 0)
         weights = 2 * expit((self.centre[block][:, None] - distances) * steepness) - 1
         copies = np.tile(table.units(), (len(block), 1))
-        copies[np.arange(len(block)), block] = np.maximum(copies[np.arange(len(block)), block] - table.one, 0)
+        own = np.arange(len(block)), block
+        copies[own] = np.maximum(copies[own] - table.one, 0)
         target = table.targets[0]
         if isinstance(target, Classes):
-            groups = np.tile(target.codes, (len(block), 1))
-            own, prior = int(target.codes[block[0]]), target.weight.astype(float)
-            share = prior / max(target.weight.sum() - target.weight[own], 1)
-            share[own] = 1.0
+            groups, own_class = np.tile(target.codes, (len(block), 1)), int(target.codes[block[0]])
+            prior = target.weight.copy()
+            prior[own_class] = 0
         else:
             apart = np.abs(target.codes[block].astype(np.int64)[:, None] - target.codes.astype(np.int64))
-            groups, share = (apart > largest_diff_of_hits(recipe, table)).astype(np.int32), np.ones(2)
-        for g in range(len(share)):
-            there = np.where(groups == g, copies, 0).sum(axis=1, keepdims=True)
-            weights = np.where(groups == g, weights * (share[g] / np.maximum(there, 1)), weights)
-        return weights
+            groups, prior = (apart > largest_diff_of_hits(recipe, table)).astype(np.int32), np.array([0, 1])
+            own_class = 0
+        factors = np.zeros_like(weights)
+        for side in (weights > 0, weights < 0):
+            there = np.stack([np.where(side & (groups == g), copies, 0).sum(axis=1) for g in range(len(prior))])
+            others = np.maximum(((there > 0) * prior[:, None]).sum(axis=0), 1)
+            for g in range(len(prior)):
+                share = np.ones(len(block)) if g == own_class else prior[g] / others
+                factors += np.where(side & (groups == g), (share / np.maximum(there[g], 1))[:, None], 0.0)
+        return weights * factors
 
 
 def find_sigmoid(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], kernel: Any, handle: Any, engine: Any) -> Sigmoid:

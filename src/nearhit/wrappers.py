@@ -48,9 +48,12 @@ class Wrapper(ReliefEstimator):
         for name in ("n_features_in_", "feature_names_in_", "_names_", "classes_"):
             if hasattr(member, name):
                 setattr(self, name, getattr(member, name))
-        self.target_kind_ = member.target_kind_ if isinstance(member, Wrapper) else member._target_kind
+        self.target_kind_ = member._kind()
         check_rule(self.select, self.n_features_in_)
         self._check_sizes(self.n_features_in_)
+
+    def _kind(self) -> str:
+        return self.target_kind_
 
     def _keep(self, fit: Fit) -> None:
         self.weights_ = fit.weights

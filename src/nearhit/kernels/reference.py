@@ -194,7 +194,10 @@ def sums_within(handle: Handle, block: npt.NDArray[np.intp], radii: npt.NDArray[
 
 
 def sums_given(handle: Handle, block: npt.NDArray[np.intp], weights: npt.NDArray[np.float64]) -> BlockSums:
-    """The sums of a block of target rows over all other rows, with a weight of each that is given, copies apart."""
+    """The sums of a block of target rows over all other rows, with a weight of each that is given, copies apart.
+
+    Rows of positive weight are near; with ``far`` those of negative weight count in groups of their own.
+    """
     groups, a = n_groups(handle.recipe, handle.table)[1], handle.table.n_features
     diffs, known, weight = (np.zeros((groups, 1, *shape), object) for shape in ((a,), (a,), ()))
     fewest = np.full(groups, np.iinfo(np.int64).max)
@@ -209,10 +212,12 @@ def sums_given(handle: Handle, block: npt.NDArray[np.intp], weights: npt.NDArray
         if handle.table.weights is not None and not handle.table.weights.are_whole:
             weights_of_i, copies = weights_of_i * met.astype(float), np.ones_like(met)
         times = int(handle.units[i]) * copies
-        fixed = np.rint(weights_of_i[:, None] * 2.0 ** (handle.bits - 31) * diff).astype(np.int64).astype(object)
-        ones = np.rint(weights_of_i * 2.0**handle.bits).astype(np.int64).astype(object)
+        size = np.abs(weights_of_i)
+        fixed = np.rint(size[:, None] * 2.0 ** (handle.bits - 31) * diff).astype(np.int64).astype(object)
+        ones = np.rint(size * 2.0**handle.bits).astype(np.int64).astype(object)
         for g in range(groups):
-            here = group_of == g
+            near_groups = groups // (1 + handle.recipe.far)
+            here = (group_of == g % near_groups) & (weights_of_i < 0 if g >= near_groups else weights_of_i > 0)
             fewest[g] = min(fewest[g], int(met[here].sum()))
             diffs[g, 0] += (times[here, None] * fixed[here]).sum(axis=0)
             known[g, 0] += (times[here, None] * ones[here, None] * is_known[here]).sum(axis=0)
