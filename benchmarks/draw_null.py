@@ -1,6 +1,6 @@
 """The picture of docs/significance.md: weights beside what they would be if the target had nothing to do with the table.
 
-    python benchmarks/draw_null.py            renews docs/significance.png
+python benchmarks/draw_null.py            renews docs/significance.png
 """
 
 from __future__ import annotations
@@ -37,7 +37,9 @@ def draw() -> None:
     axes.text(12.5, largest, " 5 % of shuffles have any weight above", color=RED, ha="right", va="bottom", fontsize=8)
     significant = tested.adjusted_p_values()[order] < 0.05
     places = np.arange(1, 13)
-    axes.scatter(places[significant], tested.weights_[order][significant], color=BLUE, zorder=3, label="p(max-T) < 0.05")
+    axes.scatter(
+        places[significant], tested.weights_[order][significant], color=BLUE, zorder=3, label="p(max-T) < 0.05"
+    )
     axes.scatter(places[~significant], tested.weights_[order][~significant], facecolor="white", edgecolor=BLUE, zorder=3,
                  label="not significant")  # fmt: skip
     axes.set_xticks(places, [f"x{i}" for i in order])

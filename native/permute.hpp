@@ -4,11 +4,13 @@
 // under a permutation are found by walking down that order until each group has its places. They are the same few dozen
 // rows for all permutations: their diffs are written down once, 64 columns at a time (16 KB), and what a permutation asks for
 // is added up from the first cache. Neighbours of weight 1, which most are, take a load, two additions and a shift for 16
-// columns (AVX-512), in two words of 32 bits: 20 G elements/s, where going through the rows of the table took
+// columns (AVX-512), in two words as in stripes.hpp: 20 G elements/s, where going through the rows of the table took
 // 3.7. Mismatches of categories are bytes. All is exact or rounded per neighbour as in kernel.hpp: the same integers.
 #pragma once
 #include "diffs.hpp"
 #include "pairs.hpp"
+#include "picked.hpp"
+#include "sorted_rows.hpp"
 
 namespace nearhit::NEARHIT_ISA {
 
@@ -21,114 +23,6 @@ struct PermutedTargets {
 
 struct PermutedSums {
     std::vector<int64_t> diffs, known, weight;   // [permutation][class][group][part][feature], known by rule C only
-};
-
-// The other rows of a target, the nearest first, sorted as far as anybody has asked.
-class SortedRows {
-public:
-    struct Entry { uint64_t distance; uint32_t row; };
-
-    std::vector<Entry> entries;
-
-    void start() {
-        entries.clear();
-        levels_.clear();
-    }
-    // The next rows in order; false if there are none.
-    bool sort_more(size_t first) {
-        const size_t done = levels_.size(), n = entries.size();
-        if (done == n) return false;
-        const size_t stop = std::min(n, std::max(first, 2 * done));
-        const auto less = [](const Entry& a, const Entry& b) { return a.distance != b.distance ? a.distance < b.distance : a.row < b.row; };
-        const auto at = [&](size_t i) { return entries.begin() + static_cast<std::ptrdiff_t>(i); };
-        if (stop < n) std::nth_element(at(done), at(stop), entries.end(), less);
-        std::sort(at(done), at(stop), less);
-        for (size_t i = done; i < stop; ++i)
-            levels_.push_back(i == 0 ? 0 : levels_.back() + (entries[i].distance != entries[i - 1].distance));
-        return true;
-    }
-    size_t n_sorted() const { return levels_.size(); }
-    uint32_t level(size_t i) const { return levels_[i]; }        // equal where distances are
-
-private:
-    std::vector<uint32_t> levels_;
-};
-
-// sums[2][64] += the rows of `stripe` that are named: modulo 2^32, and their upper halves, which tell the rest for up to 2^16
-// of them.
-inline void add_alike(const uint32_t* stripe, const uint32_t* named, size_t n, uint32_t* sums) {
-    constexpr size_t WIDTH = Stripes::WIDTH;
-    constexpr int VECTORS = LANES == 16 ? 4 : 2;
-    for (size_t a = 0; a < WIDTH; a += VECTORS * LANES) {
-        Vec low[VECTORS], upper[VECTORS];
-        repeat<VECTORS>([&](auto v) {
-            low[v] = load(sums + a + v * LANES);
-            upper[v] = load(sums + WIDTH + a + v * LANES);
-        });
-        for (size_t j = 0; j < n; ++j)
-            repeat<VECTORS>([&](auto v) {
-                const Vec diff = load(stripe + named[j] * WIDTH + a + v * LANES);
-                low[v] = add(low[v], diff);
-                upper[v] = add(upper[v], upper_half(diff));
-            });
-        repeat<VECTORS>([&](auto v) {
-            store(sums + a + v * LANES, low[v]);
-            store(sums + WIDTH + a + v * LANES, upper[v]);
-        });
-    }
-}
-
-// sums[a] += round(factor * diff) for each row that is named.
-inline void add_weighted(const uint32_t* stripe, const uint32_t* named, const double* factors, size_t n, int64_t* sums) {
-    constexpr size_t WIDTH = Stripes::WIDTH;
-    constexpr int VECTORS = 4;
-    for (size_t a = 0; a < WIDTH; a += VECTORS * HALF) {
-        Integers acc[VECTORS] = {};
-        for (size_t j = 0; j < n; ++j)
-            repeat<VECTORS>([&](auto v) {
-                const Doubles diff = as_doubles(*reinterpret_cast<const HalfCodes*>(stripe + named[j] * WIDTH + a + v * HALF));
-                acc[v] += (Integers)(diff * factors[j] + ROUNDER);
-            });
-        repeat<VECTORS>([&](auto v) { *reinterpret_cast<Integers*>(sums + a + v * HALF) += acc[v] - ROUNDER_BITS * n; });
-    }
-}
-
-// Mismatches of some columns of categories, a byte each.
-struct ByteStripe {
-    static constexpr size_t WIDTH = 256, MOST_ROWS = 255;
-    typedef uint8_t Bytes __attribute__((vector_size(4 * LANES), aligned(1), may_alias));
-    typedef uint16_t Halves __attribute__((vector_size(4 * LANES), aligned(2), may_alias));
-
-    // How many of the rows that are named differ, in each column: up to 255 of them.
-    template <class Take> static void count(const uint8_t* stripe, const uint32_t* named, size_t n, Take take) {
-        constexpr int VECTORS = 4, STEP = 4 * LANES;
-        for (size_t a = 0; a < WIDTH; a += VECTORS * STEP) {
-            Bytes counts[VECTORS] = {};
-            for (size_t j = 0; j < n; ++j)
-                repeat<VECTORS>([&](auto v) { counts[v] += *reinterpret_cast<const Bytes*>(stripe + named[j] * WIDTH + a + v * STEP); });
-            repeat<VECTORS>([&](auto v) { take(a + v * STEP, counts[v]); });
-        }
-    }
-    // sums[a] += how many differ, in 16 bits: first the even columns of each vector, then the odd ones.
-    static void add_alike(const uint8_t* stripe, const uint32_t* named, size_t n, uint16_t* sums) {
-        for (size_t first = 0; first < n; first += MOST_ROWS)
-            count(stripe, named + first, std::min(n - first, MOST_ROWS), [&](size_t a, Bytes counts) {
-                *reinterpret_cast<Halves*>(sums + a) += (Halves)counts & 0xFF;
-                *reinterpret_cast<Halves*>(sums + a + 2 * LANES) += (Halves)counts >> 8;
-            });
-    }
-    static size_t place_of(size_t a) {
-        constexpr size_t STEP = 4 * LANES;
-        return a / STEP * STEP + a % STEP / 2 + a % 2 * (STEP / 2);
-    }
-    static void add_times(const uint8_t* stripe, const uint32_t* named, size_t n, int64_t amount, int64_t* sums) {
-        uint8_t counts[WIDTH];
-        for (size_t first = 0; first < n; first += MOST_ROWS) {
-            count(stripe, named + first, std::min(n - first, MOST_ROWS),
-                  [&](size_t a, Bytes some) { *reinterpret_cast<Bytes*>(counts + a) = some; });
-            for (size_t a = 0; a < WIDTH; ++a) sums[a] += static_cast<int64_t>(counts[a]) * amount;
-        }
-    }
 };
 
 // Some target rows at work, with all permutations.

@@ -19,7 +19,7 @@ from nearhit.relief import OfClasses
 from nearhit.selection import select_features
 from nearhit.significance import Exchange, PermutationTest, Refits, Significance, find_exchange, null_of
 from nearhit.significance.adjustment import Tally
-from nearhit.significance.null import SharedDistances, permute_target
+from nearhit.significance.null import PermutedSums, SharedDistances, permute_target
 
 RNG = np.random.default_rng(0)
 X = RNG.random((60, 6))
@@ -157,6 +157,18 @@ def test_null_weights_with_sums_beyond_64_bits():
 
     wanted = [fit_recipe(recipes.RELIEFF, permute_target(table, order), None, Options()).weights for order in orders]
     assert source.weights(orders).tolist() == np.stack(wanted).tolist()
+
+
+def test_sums_of_many_blocks_grow_beyond_64_bits():
+    """A block of 512 rows may hold nearly 2^61 (`fraction_bits`); five of them are more than 2^63."""
+    sums, most = PermutedSums(), 2**61 - 1
+    for _ in range(5):
+        sums.add(512, np.full((2, 1, 1, 1, 3), most), None, np.full((2, 1, 1, 1), -most))
+    found = sums.of(1)
+    assert found.known is None
+    diffs, weight = found.diffs.carried(), found.weight.carried()
+    assert (diffs.high.astype(object) * 2**32 + diffs.low == 5 * most).all() and diffs.low.shape == (1, 1, 1, 3)
+    assert (weight.high.astype(object) * 2**32 + weight.low == -5 * most).all()
 
 
 # -------------------------------------------------------------------------------------------- laws of the permutations
@@ -408,6 +420,30 @@ def test_stir_is_a_t_test_of_pairs(k):
     shuffled = RNG.permutation(60)
     again = ReliefF(k, p_values="stir", n_jobs=2).fit(numbers[shuffled][:, ::-1], 1 - y[shuffled])
     assert again.p_values_[::-1].tolist() == tested.p_values_.tolist()
+
+
+def test_stir_of_many_classes_weighs_misses_as_the_score_does():
+    """Each miss by P(C) / (1 - P(class of the row)); so many as alike would tell the same."""
+    numbers, y, k = X[:, :4], CLASSES, 3
+    prior = np.bincount(y) / len(y)
+    d = np.abs(numbers[:, None] - numbers[None]) / np.ptp(numbers, axis=0)
+    D = d.sum(axis=2)
+    np.fill_diagonal(D, np.inf)
+    hits, misses, importance = [], [], []
+    for i, c in itertools.product(range(60), range(3)):
+        rows = np.flatnonzero(y == c)
+        near = d[i, rows[np.argsort(D[i, rows])[:k]]]
+        (hits if c == y[i] else misses).append(near)
+        if c != y[i]:
+            importance += [prior[c] / (1 - prior[y[i]])] * k
+    hits, misses, w = np.concatenate(hits), np.concatenate(misses), np.array(importance)
+    mean = np.average(misses, axis=0, weights=w)
+    variance = np.average((misses - mean) ** 2, axis=0, weights=w)
+    n_misses, n_hits = w.sum() ** 2 / (w**2).sum(), len(hits)
+    pooled = (n_misses * variance + n_hits * hits.var(axis=0)) / (n_misses + n_hits - 2)
+    t = (mean - hits.mean(axis=0)) / np.sqrt(pooled * (1 / n_misses + 1 / n_hits))
+    found = ReliefF(k, p_values="stir").fit(numbers, y).p_values_
+    assert found == pytest.approx(stats.t.sf(t, n_misses + n_hits - 2), rel=1e-6)
 
 
 @pytest.mark.parametrize("missing", ["uniform", "skip", "expected"])

@@ -142,6 +142,21 @@ class ReliefEstimator(FeatureScorer):
             The chance that any irrelevant feature does as well (step-down maxima of the permuted weights), or the share of
             irrelevant features among those kept, by Benjamini and Hochberg or, under any dependence, Benjamini and
             Yekutieli.
+
+        Returns
+        -------
+        p_values : array of shape (n_features,)
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from nearhit import ReliefF
+        >>> rng = np.random.default_rng(0)
+        >>> X = rng.integers(0, 2, size=(200, 10))
+        >>> y = X[:, 3] ^ X[:, 7]
+        >>> relief = ReliefF(p_values="permutation", n_permutations=199, random_state=0).fit(X, y)
+        >>> np.flatnonzero(relief.adjusted_p_values() < 0.05).tolist()
+        [3, 7]
         """
         check_is_fitted(self)
         tested = self._tested()

@@ -192,7 +192,11 @@ class Distances:
         shape = (targets.shape[1], classes, groups, 1 if is_classes else 2)
         diffs, known, weight = found
         wide = (*shape, self.table.n_features)
-        return diffs.reshape(wide), known.reshape(wide) if self.recipe.unknown == "skip" else None, weight.reshape(shape)
+        return (
+            diffs.reshape(wide),
+            known.reshape(wide) if self.recipe.unknown == "skip" else None,
+            weight.reshape(shape),
+        )
 
     def _toward(self, c: int) -> tuple[Any, Any]:
         in_full = is_filtered(self.table, self.recipe) and self.table.n_features < MOST_COLUMNS_OF_MEANS
