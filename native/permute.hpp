@@ -4,7 +4,7 @@
 // under a permutation are found by walking down that order until each group has its places. They are the same few dozen
 // rows for all permutations: their diffs are written down once, 64 columns at a time (16 KB), and what a permutation asks for
 // is added up from the first cache. Neighbours of weight 1, which most are, take a load, two additions and a shift for 16
-// columns (AVX-512), in two words as in stripes.hpp: 20 G elements/s, where going through the rows of the table took
+// columns (AVX-512), in two words of 32 bits: 20 G elements/s, where going through the rows of the table took
 // 3.7. Mismatches of categories are bytes. All is exact or rounded per neighbour as in kernel.hpp: the same integers.
 #pragma once
 #include "diffs.hpp"

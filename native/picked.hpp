@@ -5,7 +5,8 @@
 
 namespace nearhit::NEARHIT_ISA {
 
-// sums[2][64] += the rows of `stripe` that are named: modulo 2^32, and their upper halves (DiffSums has the same words).
+// sums[2][64] += the rows of `stripe` that are named: modulo 2^32, and their upper halves, which tell the rest for up to 2^16
+// of them.
 inline void add_alike(const uint32_t* stripe, const uint32_t* named, size_t n, uint32_t* sums) {
     constexpr size_t WIDTH = Stripes::WIDTH;
     constexpr int VECTORS = LANES == 16 ? 4 : 2;
