@@ -12,9 +12,7 @@ thread to all.
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -25,10 +23,7 @@ from show_table import show
 from stages import DISTANCES, NEIGHBOURS, RECIPES, STAGES, SUMS, Fit, best, take_apart
 from workloads import SEED, SPECS, make
 
-sys.path.insert(0, str(Path(__file__).resolve().parent / "runners"))
-from run_peer import MultiSURF
-
-from nearhit import ReliefF, RReliefF, recipes
+from nearhit import MultiSURF, ReliefF, RReliefF, recipes
 from nearhit.kernels.native import NativeKernel
 from nearhit.sweep import make_plan
 
@@ -151,7 +146,7 @@ def pairs_to_add(case: Case, fit: Fit, handle, radii, rows) -> int:
     if case.categorical:
         return len(rows) * case.n_rows * (len(np.unique(fit.X[:, 0])) - 1)
     some = rows[:50]
-    return int(np.mean([rows_within(fit.X, row, radii[row] / handle.table.grid) for row in some]) * len(rows))
+    return int(np.mean([rows_within(fit.X, row, radii[row, 0] / handle.table.grid) for row in some]) * len(rows))
 
 
 def rows_within(X: npt.NDArray, row: int, radius: float) -> int:

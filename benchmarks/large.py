@@ -26,9 +26,9 @@ from show_table import show
 from workloads import SEED
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "runners"))
-from run_peer import MultiSURF, reset_peak, resident_mib
+from run_peer import reset_peak, resident_mib
 
-from nearhit import ReliefF
+from nearhit import MultiSURF, ReliefF
 from nearhit.fitting import Options, choose_coder, fit_recipe
 from nearhit.intake import read_columns
 from nearhit.recipes import RELIEFF

@@ -20,6 +20,25 @@ struct Moments {
         squares_low += static_cast<unsigned __int128>(static_cast<uint64_t>(square)) * w;
         squares_high += static_cast<unsigned __int128>(static_cast<uint64_t>(square >> 64)) * w;
     }
+
+    // Up to 64 distances of weight 1, less that of a row to itself, without a product of more than 64 bits: a distance is
+    // h * 2^26 + l, and under 2^54 for up to eight million columns.
+    void add_panel(const uint64_t* distances, size_t n, size_t itself) {
+        constexpr int HALF_BITS = 26;
+        uint64_t s = 0, hh = 0, hl = 0, ll = 0;
+        for (size_t i = 0; i < n; ++i) {
+            const uint64_t d = i == itself ? 0 : distances[i], h = d >> HALF_BITS, l = d & ((1u << HALF_BITS) - 1);
+            s += d;
+            hh += h * h;
+            hl += h * l;
+            ll += l * l;
+        }
+        sum += s;
+        unsigned __int128 squares = static_cast<unsigned __int128>(hh) << HALF_BITS;
+        squares = ((squares + 2 * static_cast<unsigned __int128>(hl)) << HALF_BITS) + ll;
+        squares_low += static_cast<uint64_t>(squares);
+        squares_high += static_cast<uint64_t>(squares >> 64);
+    }
 };
 
 // From both layers: the filter tells a distance to within its slack, full codes modulo 2^32.
@@ -167,8 +186,16 @@ public:
         : k_(k), step_(std::min(k.panels_at_a_time(), panels_of_a_chunk(k.full.parts))),
           coarse_(k, k.coarse, toward, batch, step_), full_(k, k.full, toward_full, batch, step_) {}
 
-    // found(target, place, distance) for all rows of class d but the target itself.
+    // found(target, place, distance) for all rows but the target itself.
     template <class Found> void measure(const std::vector<size_t>& places, Found found) {
+        measure_panels(places, [&](size_t t, size_t first, size_t n, const uint64_t* distances) {
+            for (size_t l = 0; l < n; ++l)
+                if (first + l != places[t]) found(t, first + l, distances[l]);
+        });
+    }
+
+    // found(target, first place, rows, distances) panel by panel.
+    template <class Found> void measure_panels(const std::vector<size_t>& places, Found found) {
         coarse_.read_targets(places);
         full_.read_targets(places);
         for (size_t d = 0; d < k_.order.classes.size(); ++d) {
@@ -179,24 +206,45 @@ public:
                 const size_t stop = std::min(p + step_, s.first_panel + s.n_panels);
                 coarse_.measure(p, stop);
                 full_.measure(p, stop);
-                const size_t end = std::min(stop * PANEL, s.first_place + s.n_rows);
                 for (size_t t = 0; t < places.size(); ++t)
-                    for (size_t place = p * PANEL; place < end; ++place)
-                        if (place != places[t]) found(t, place, distance(t, places[t], place, place - p * PANEL));
+                    for (size_t panel = p; panel < stop; ++panel) {
+                        const size_t n = std::min<size_t>(PANEL, s.first_place + s.n_rows - panel * PANEL);
+                        found(t, panel * PANEL, n, distances(t, places[t], panel, panel - p));
+                    }
             }
         }
     }
 
 private:
-    uint64_t distance(size_t t, size_t own, size_t place, size_t at) {
-        const uint32_t near = coarse_.of(t)[at] + k_.coarse.own[own] + static_cast<uint32_t>(k_.filter.slack[place]);
-        return k_.filter.exact ? uint64_t{near} * k_.r.mismatch : exact_distance(k_, near, full_.of(t)[at] + k_.full.own[own]);
+    const uint64_t* distances(size_t t, size_t own, size_t panel, size_t of_chunk) {
+        const uint32_t *near = coarse_.of(t, of_chunk), *modulo = full_.of(t, of_chunk);
+        const int32_t* slack = k_.filter.slack.data() + panel * PANEL;
+        const uint32_t own_near = k_.coarse.own[own];
+        if (k_.filter.exact) {
+            for (size_t l = 0; l < PANEL; ++l) distances_[l] = uint64_t{near[l] + own_near + static_cast<uint32_t>(slack[l])} * k_.r.mismatch;
+        } else {
+            const uint32_t own_modulo = k_.full.own[own];
+            for (size_t l = 0; l < PANEL; ++l)
+                distances_[l] = exact_distance(k_, near[l] + own_near + static_cast<uint32_t>(slack[l]), modulo[l] + own_modulo);
+        }
+        return distances_;
     }
 
+    uint64_t distances_[PANEL];
     const Packed& k_;
     const size_t step_;
     ChunkSums coarse_, full_;
 };
+
+// Some rows at a time: use(the first of them, their places).
+template <class Use> inline void each_batch(const Packed& k, const int64_t* rows, size_t n, size_t batch, Use use) {
+    std::vector<size_t> places;
+    for (size_t first = 0; first < n; first += places.size()) {
+        places.clear();
+        for (size_t i = first; i < std::min(first + batch, n); ++i) places.push_back(k.order.place_of[static_cast<size_t>(rows[i])]);
+        use(first, places);
+    }
+}
 
 // The moments of some rows of one class.
 inline std::vector<Moments> moments_of(const Packed& k, const Kept& kept, const int64_t* rows, size_t n, size_t batch, const uint32_t* toward,
@@ -206,19 +254,16 @@ inline std::vector<Moments> moments_of(const Packed& k, const Kept& kept, const 
         for (size_t i = 0; i < n; ++i) moments[i] = kept.moments(k.order.place_of[static_cast<size_t>(rows[i])]);
         return moments;
     }
-    std::vector<size_t> places;
-    batch = std::min(batch, n);
-    const auto measure = [&](auto&& distances) {
-        for (size_t first = 0; first < n; first += places.size()) {
-            places.clear();
-            for (size_t i = first; i < std::min(first + batch, n); ++i) places.push_back(k.order.place_of[static_cast<size_t>(rows[i])]);
-            distances.measure(places, [&](size_t t, size_t place, uint64_t distance) {
-                moments[first + t].add(distance, k.t.weight(k.order.row(place)));
-            });
-        }
-    };
-    if (k.filtered) measure(LayeredDistances(k, batch, toward, toward_full));
-    else measure(ExactDistances(k, batch, toward));
+    each_batch(k, rows, n, batch, [&](size_t first, const std::vector<size_t>& places) {
+        const auto add = [&](size_t t, size_t place, uint64_t distance) { moments[first + t].add(distance, k.t.weight(k.order.row(place))); };
+        if (!k.filtered) ExactDistances(k, places.size(), toward).measure(places, add);
+        else if (k.t.units) LayeredDistances(k, places.size(), toward, toward_full).measure(places, add);
+        else
+            LayeredDistances(k, places.size(), toward, toward_full)
+                .measure_panels(places, [&](size_t t, size_t first_place, size_t n_rows, const uint64_t* distances) {
+                    moments[first + t].add_panel(distances, n_rows, places[t] - first_place);
+                });
+    });
     for (size_t i = 0; i < n && k.t.units; ++i) {
         const auto row = static_cast<size_t>(rows[i]);
         moments[i].add(k.distance_to_itself(row), std::max<int64_t>(k.t.weight(row) - k.r.one, 0));
@@ -230,18 +275,13 @@ inline std::vector<Moments> moments_of(const Packed& k, const Kept& kept, const 
 inline std::vector<int64_t> distances_of(const Packed& k, const int64_t* rows, size_t n, size_t batch, const uint32_t* toward,
                                          const uint32_t* toward_full) {
     std::vector<int64_t> out(n * k.t.n_rows);
-    std::vector<size_t> places;
-    const auto measure = [&](auto&& distances) {
-        for (size_t first = 0; first < n; first += places.size()) {
-            places.clear();
-            for (size_t i = first; i < std::min(first + batch, n); ++i) places.push_back(k.order.place_of[static_cast<size_t>(rows[i])]);
-            distances.measure(places, [&](size_t t, size_t place, uint64_t distance) {
-                out[(first + t) * k.t.n_rows + k.order.row(place)] = static_cast<int64_t>(distance);
-            });
-        }
-    };
-    if (k.filtered) measure(LayeredDistances(k, batch, toward, toward_full));
-    else measure(ExactDistances(k, batch, toward));
+    each_batch(k, rows, n, batch, [&](size_t first, const std::vector<size_t>& places) {
+        const auto write = [&](size_t t, size_t place, uint64_t distance) {
+            out[(first + t) * k.t.n_rows + k.order.row(place)] = static_cast<int64_t>(distance);
+        };
+        if (k.filtered) LayeredDistances(k, places.size(), toward, toward_full).measure(places, write);
+        else ExactDistances(k, places.size(), toward).measure(places, write);
+    });
     for (size_t i = 0; i < n; ++i) {
         const auto row = static_cast<size_t>(rows[i]);
         out[i * k.t.n_rows + row] = static_cast<int64_t>(k.distance_to_itself(row));

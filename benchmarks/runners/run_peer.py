@@ -117,23 +117,10 @@ def nearhit(job: Job) -> Ranking:
     """This library."""
     import nearhit
 
-    settings: dict[str, Any] = {"categorical_features": job.categorical, "n_jobs": job.threads}
-    if job.method == "MultiSURF":
-        estimator = MultiSURF().set_params(**settings)
-    else:
-        estimator = getattr(nearhit, job.method)(job.n_neighbors, **settings)
+    neighbours = {} if job.method == "MultiSURF" else {"n_neighbors": job.n_neighbors}
+    member = getattr(nearhit, job.method)
+    estimator = member(**neighbours, categorical_features=job.categorical, n_jobs=job.threads)
     return Ranking(lambda: estimator.fit(job.X, job.y), lambda fitted: fitted.weights_)
-
-
-def MultiSURF() -> Any:
-    """The recipe and its kernels behind the face of ReliefF."""
-    from nearhit import ReliefF, recipes
-
-    class MultiSURF(ReliefF):
-        def _recipe(self) -> recipes.Recipe:
-            return recipes.MULTISURF
-
-    return MultiSURF()
 
 
 def fast_select(job: Job) -> Ranking:

@@ -6,7 +6,7 @@ import os
 from numbers import Integral
 from typing import Any
 
-from nearhit.kernels.native import NativeKernel, instruction_sets
+from nearhit.kernels.native import NativeKernel, best_instruction_set, instruction_sets
 from nearhit.kernels.reference import ReferenceKernel
 
 KERNEL_VARIABLE = "NEARHIT_KERNEL"
@@ -57,9 +57,10 @@ def available_kernels() -> list[str]:
 
 def choose_kernel() -> Any:
     """The fastest kernel that runs here, or the one that NEARHIT_KERNEL names, as in `available_kernels` or `kernel_`."""
-    there = available_kernels()
-    named = os.environ.get(KERNEL_VARIABLE, "") or there[0]
-    wanted = named.removeprefix("native-")
+    named = os.environ.get(KERNEL_VARIABLE, "")
+    if not named:
+        return NativeKernel(best_instruction_set())
+    there, wanted = available_kernels(), named.removeprefix("native-")
     if wanted not in there:
         raise RuntimeError(
             f"{KERNEL_VARIABLE}={named!r} names no kernel of this machine; available: {', '.join(there)}. "

@@ -68,6 +68,12 @@ def instruction_sets() -> tuple[str, ...]:
     return tuple(isa for isa in INSTRUCTION_SETS if _runs_here(isa))
 
 
+@cache
+def best_instruction_set() -> str:
+    """The first of them; the modules of the others are not loaded."""
+    return next(isa for isa in INSTRUCTION_SETS if _runs_here(isa))
+
+
 @dataclass(frozen=True)
 class NativeKernel:
     """The kernel of one instruction set."""
