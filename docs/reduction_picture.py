@@ -46,5 +46,6 @@ right.plot(cuts, weights, color="tab:green", label="ReliefF weight")
 right.plot(cuts, gains, color="grey", label="information gain (bits)")
 right.axhline(0, color="black", linewidth=0.5)
 right.set(xlabel="a cut of x0", title="What each cut of x0 tells about the class")
+right.set_ylim(top=1.35 * weights.max())  # room for the legend above the peak
 right.legend(loc="upper left")
 figure.savefig(Path(__file__).with_suffix(".png").with_name("reduction.png"), dpi=80)

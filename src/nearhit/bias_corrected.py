@@ -61,13 +61,13 @@ class BiasCorrectedRelief(OfEither):
     categorical_features : "from_dtype", names, indices or mask, default="from_dtype"
         Which columns are compared for equality only. They have no order, hence no reflection point.
     select : None, int, float, str or callable, default=None
-        What `transform` keeps; see `nearhit.ReliefF`.
+        What `transform` keeps; see `nearhit.ReliefF`. There are no p-values to select by.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where the work runs; reported in `kernel_`.
     n_jobs : int or None, default=None
         Threads. None takes all cores, or one inside a parallel worker of joblib. No bit of the result depends on it.
     random_state : int, RandomState or None, default=None
-        For `n_targets`.
+        For `n_targets` and for ``select="stability>…"``.
     verbose : int, default=0
         1 reports progress on stderr also where there is no terminal.
 
@@ -91,6 +91,8 @@ class BiasCorrectedRelief(OfEither):
         The classes of y, unless it was taken for numbers.
     n_bins_ : int
         How many classes were made of numbers: fewer than `n_bins` where rows are few or many values equal.
+    stability_ : array of shape (n_features,)
+        With ``select="stability>…"``: the share of the halves in which each feature was among the best.
     kernel_ : str
         What ran.
     n_features_in_, feature_names_in_

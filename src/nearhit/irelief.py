@@ -70,7 +70,8 @@ class IRelief(Iterated):
     categorical_features : "from_dtype", names, indices or mask, default="from_dtype"
         As in `ReliefF`.
     select : None, int, float, str or callable, default=None
-        What `transform` keeps, as in `ReliefF`; without the Chebyshev rule. ``">0"`` keeps what was not ruled out.
+        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev, p-values or stability. ``">0"`` keeps what was
+        not ruled out.
     n_jobs : int or None, default=None
         Threads. None takes all cores, or one inside a parallel worker of joblib. No bit of the result depends on it.
     verbose : int, default=0

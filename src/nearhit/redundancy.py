@@ -161,6 +161,7 @@ def find_redundancy(
     ----------
     estimator : member of the Relief family
         Says who the neighbours are. If it is fitted its weights are taken; else a copy of it is fitted. It is not changed.
+        With `IRelief` and `Simba` all rows are neighbours here; members with a star are asked for their near rows only.
     X, y, sample_weight
         What it was, or is to be, fitted on.
     threshold : float, default=0.95

@@ -57,7 +57,7 @@ class Simba(Iterated):
     categorical_features : "from_dtype", names, indices or mask, default="from_dtype"
         As in `ReliefF`.
     select : None, int, float, str or callable, default=None
-        What `transform` keeps, as in `ReliefF`; without the Chebyshev rule.
+        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev, p-values or stability.
     n_jobs : int or None, default=None
         Threads for the starts. None takes all cores, or one inside a parallel worker of joblib. No bit of the result
         depends on it.

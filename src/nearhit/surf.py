@@ -3,8 +3,8 @@
     near: D < T            far: D > T              T the mean distance of all pairs                           SURF, SURF*
     near: D < T - s/2      far: D > T + s/2        T, s mean and deviation of the target's own distances      MultiSURF(*)
 
-Greene et al. 2009 (SURF, SURF*), Stokes and Visweswaran 2012 (SWRF*), Granizo-Mackenzie and Moore 2013 (MultiSURF*),
-Urbanowicz et al. 2018 (MultiSURF). Each is a recipe (recipes.py); what is the same for all is here once.
+Greene et al. 2009 (SURF) and 2010 (SURF*), Stokes and Visweswaran 2012 (SWRF*), Granizo-Mackenzie and Moore 2013
+(MultiSURF*), Urbanowicz et al. 2018 (MultiSURF). Each is a recipe (recipes.py); what is the same for all is here once.
 """
 
 from __future__ import annotations
@@ -65,6 +65,14 @@ _ATTRIBUTES = """weights_ : array of shape (n_features,)
         The classes of y, unless it was taken for numbers.
     kernel_ : str
         What ran.
+    p_values_ : array of shape (n_features,)
+        With `p_values`: the chance of a weight as large if no feature had anything to do with the target.
+    null_ : str
+        With `p_values`: what the weights were compared with.
+    stability_ : array of shape (n_features,)
+        With ``select="stability>…"``: the share of the halves in which each feature was among the best.
+    redundancy_ : Redundancy
+        With `redundancy`: features that tell the same as a better one, by their diffs on near rows.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn."""
 
@@ -159,8 +167,9 @@ class SURF(RadiusMember):
 class SURFStar(RadiusMember):
     __doc__ = f"""SURF*: near rows as in `SURF`, and the far ones with the opposite sign (Greene et al. 2010).
 
-    A feature gains where it differs from a far row of the same class. That makes pairs that interact stand out, and
-    features that matter by themselves less: `MultiSURF` is the safer choice.
+    A feature gains where it differs from a far row of the same class, and loses where it differs from a far row of
+    another. That makes pairs that interact stand out. A feature that matters by itself may come out last: `MultiSURF`
+    finds both.
 
     Parameters
     ----------
@@ -215,7 +224,8 @@ class MultiSURF(RadiusMember):
 class MultiSURFStar(RadiusMember):
     __doc__ = f"""MultiSURF*: near rows as in `MultiSURF`, far ones with opposite sign (Granizo-Mackenzie and Moore 2013).
 
-    Far is beyond the mean distance and half a standard deviation; between the two a row does not count.
+    Far is beyond the mean distance and half a standard deviation; between the two a row does not count. As in
+    `SURFStar`, a feature that matters by itself may come out last.
 
     Parameters
     ----------
@@ -242,7 +252,8 @@ class SWRFStar(RadiusMember):
 
     A row at distance D weighs 2 / (1 + exp(-4 (T - D) / s)) - 1, T and s the mean and the standard deviation of the
     distances of all pairs: towards 1 for the nearest, 0 at the mean, towards -1 for the farthest. As in `SURFStar` each
-    class speaks with the mean over its near rows and, with the opposite sign, with that over its far ones.
+    class speaks with the mean over its near rows and, with the opposite sign, with that over its far ones, and a feature
+    that matters by itself may come out last.
 
     Parameters
     ----------
@@ -266,6 +277,8 @@ class SWRFStar(RadiusMember):
 
 class MultiSWRFStar(RadiusMember):
     __doc__ = f"""`SWRFStar` with the mean and the standard deviation of each row's own distances.
+
+    Like all members with a star it is for interactions: a feature that matters by itself may come out last.
 
     Parameters
     ----------

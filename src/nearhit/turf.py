@@ -40,7 +40,8 @@ class TuRF(Wrapper):
     ----------
     estimator : member of the Relief family or None, default=None
         What is fitted in each round; None stands for ``ReliefF()``. It is copied, and never changed. Threads, sampled
-        targets (the same in all rounds) and categories are its parameters.
+        targets (the same in all rounds) and categories are its parameters; its `p_values` and `redundancy` are not used. A
+        search for its parameters (``estimator__n_neighbors``) needs an object here, not None.
     drop : float or int, default=0.1
         How many features fall in a round: this share of those that are still there, or this number (``n_features // n``
         makes n rounds, as published). One at least. Features of equal weight fall together or not at all.
@@ -49,7 +50,7 @@ class TuRF(Wrapper):
     n_rounds : int or None, default=None
         Stop after so many fits in any case.
     select : None, int, float, str or callable, default=None
-        What `transform` keeps, as in `ReliefF`; without the Chebyshev rule.
+        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev, p-values or stability.
 
     Attributes
     ----------

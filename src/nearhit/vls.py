@@ -34,7 +34,8 @@ class VLSRelief(Wrapper):
     ----------
     estimator : member of the Relief family or None, default=None
         What is fitted on each subset; None stands for ``ReliefF()``. It is copied, and never changed. Threads, sampled
-        targets (the same for all subsets) and categories are its parameters.
+        targets (the same for all subsets) and categories are its parameters; its `p_values` and `redundancy` are not used. A
+        search for its parameters (``estimator__n_neighbors``) needs an object here, not None.
     n_subsets : int, default=100
         How many subsets; enough that each feature is in one at least.
     subset_size : float or int, default=0.2
@@ -43,7 +44,7 @@ class VLSRelief(Wrapper):
         The largest weight over the subsets that hold a feature, as published, or the mean. The largest of many is
         above 0 for irrelevant features too; the mean is not, and dilutes what is seen in few subsets only.
     select : None, int, float, str or callable, default=None
-        What `transform` keeps, as in `ReliefF`; without the Chebyshev rule.
+        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev, p-values or stability.
     random_state : int, RandomState or None, default=None
         For the subsets.
 
