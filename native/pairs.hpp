@@ -48,7 +48,8 @@ inline uint64_t exact_distance(const Packed& k, uint32_t near, uint32_t modulo) 
 }
 
 // While distances are kept they are added up for both of their rows, exactly: sums of distances h * 2^23 + l, and of h * h,
-// h * l and l * l. A distance has 46 bits at most, and there is no room to keep those of 2^17 rows.
+// h * l and l * l. A distance has 46 bits at most (under 32,000 columns, or a count of mismatches, which is multiplied at the
+// end), and there is no room to keep those of 2^17 rows.
 struct KeptMoments {
     static constexpr int HALF_BITS = 23;
     std::vector<uint64_t> sum, high, mixed, low;               // per place
@@ -81,10 +82,11 @@ struct KeptMoments {
         merge(mixed, all.mixed);
         merge(low, all.low);
     }
-    Moments of(size_t place) const {
+    // `unit`: what one is in a distance. Squares of counts have 60 bits, of units 62.
+    Moments of(size_t place, uint64_t unit) const {
         unsigned __int128 squares = static_cast<unsigned __int128>(high[place]) << HALF_BITS;
-        squares = ((squares + 2 * static_cast<unsigned __int128>(mixed[place])) << HALF_BITS) + low[place];
-        return {sum[place], static_cast<uint64_t>(squares), squares >> 64};
+        squares = (((squares + 2 * static_cast<unsigned __int128>(mixed[place])) << HALF_BITS) + low[place]) * unit * unit;
+        return {static_cast<unsigned __int128>(sum[place]) * unit, static_cast<uint64_t>(squares), squares >> 64};
     }
 
 private:
@@ -137,7 +139,7 @@ public:
     }
 
     bool has_moments() const { return !moments_.sum.empty(); }
-    Moments moments(size_t place) const { return moments_.of(place); }
+    Moments moments(const Packed& k, size_t place) const { return moments_.of(place, k.filter.exact ? k.r.mismatch : 1); }
 
 private:
     static constexpr size_t PANELS_AT_A_TIME = 2;
@@ -157,7 +159,7 @@ private:
                             KeptMoments& moments) {
         uint64_t distances[PANEL];
         if (k.filter.exact) {
-            for (size_t l = 0; l < PANEL; ++l) distances[l] = uint64_t{near[l]} * k.r.mismatch;
+            for (size_t l = 0; l < PANEL; ++l) distances[l] = near[l];
         } else {
             for (size_t l = 0; l < PANEL; ++l) distances[l] = exact_distance(k, near[l], modulo[l] + k.full.own[own_place]);
         }
@@ -251,7 +253,7 @@ inline std::vector<Moments> moments_of(const Packed& k, const Kept& kept, const 
                                        const uint32_t* toward_full) {
     std::vector<Moments> moments(n);
     if (kept.has_moments()) {
-        for (size_t i = 0; i < n; ++i) moments[i] = kept.moments(k.order.place_of[static_cast<size_t>(rows[i])]);
+        for (size_t i = 0; i < n; ++i) moments[i] = kept.moments(k, k.order.place_of[static_cast<size_t>(rows[i])]);
         return moments;
     }
     each_batch(k, rows, n, batch, [&](size_t first, const std::vector<size_t>& places) {

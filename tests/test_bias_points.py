@@ -254,3 +254,12 @@ def test_bad_input():
         find_reflection_points(X, np.repeat("a", 200), target="numeric")
     with pytest.raises(ValueError, match="features must be names among L1"):
         reflected(features=("L3",))
+
+
+@pytest.mark.parametrize("seed", range(40, 60))
+def test_equal_shares_are_equal_whatever_the_classes_are_called(seed):
+    """Shares of 1/3 and 2/6 are level. Around a mean they were not, and around the mean of the other class elsewhere."""
+    rng = np.random.default_rng(seed)
+    x = rng.integers(0, 12, 60).astype(float)
+    y = ((np.abs(x - 6) + rng.normal(0, 2, 60)) > 3).astype(int)
+    np.testing.assert_array_equal(find_reflection_points(x[:, None], y), find_reflection_points(x[:, None], 1 - y))

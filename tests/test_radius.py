@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from nearhit import recipes
 from nearhit.engines import InLine, Threads
+from nearhit.fitting import Options, fit_recipe
 from nearhit.kernels.native import NativeKernel, instruction_sets
 from nearhit.kernels.reference import ReferenceKernel
 from nearhit.recipes import SigmoidWeights
@@ -281,3 +282,22 @@ def test_published_weights(shared, recipe, p1, p2):
     weights = dict(zip(names, weights_of(recipe, table, KERNELS[0], keep=True), strict=False))
     assert weights["P1"] == pytest.approx(p1, abs=5e-9)
     assert weights["P2"] == pytest.approx(p2, abs=5e-9)
+
+
+def test_distances_of_very_many_categories_are_added_up_without_overflow():
+    """A row that differs from 69 others in all of 2.2 million columns: such squares together have more than 110 bits."""
+    codes = np.zeros((70, 2_200_000), np.uint8)
+    codes[0] = 1
+    made = Data(np.zeros((70, 0)), codes, None, np.arange(70) % 2, None).table()
+    handle = KERNELS[0].load(made, recipes.MULTISURF, 10**7, InLine(), keep=True)
+    found = KERNELS[0].moments(handle, np.array([0]))
+    one = 2_200_000 * 2**31
+    assert (found.counts, found.sums, found.squares) == ([69], [69 * one], [69 * one**2])
+
+
+def test_a_radius_groups_classes_by_class_and_numbers_by_hits():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((20, 2)), rng.integers(0, 2, 20)
+    made = Data(X, np.zeros((20, 0), int), None, y, None).table()
+    with pytest.raises(ValueError, match="with a radius classes are grouped by class and numbers into hits and misses"):
+        fit_recipe(replace(recipes.SURF, grouping="hits and misses"), made, None, Options())

@@ -29,6 +29,7 @@ from nearhit.significance import (
     Refits,
     Significance,
     find_exchange,
+    mean_weights_differ,
     null_of,
     refuse_stir,
     stir_test,
@@ -289,6 +290,13 @@ class ReliefEstimator(FeatureScorer):
                 weights = read_row_weights(sample_weight, n_rows)
             assert weights is not None  # rows are missing in the table because they weigh nothing
             labels = labels[weights > 0]
+        if mean_weights_differ(table):
+            warnings.warn(
+                "sample weights differ between the classes and within them: p-values hold for weights that have nothing to "
+                "do with y, or for one weight for each class. Test without weights, or give one to each class.",
+                UserWarning,
+                stacklevel=5,
+            )
         return find_exchange(table.targets[0].codes, labels)
 
     def _read_target(self, y: Any) -> npt.NDArray:

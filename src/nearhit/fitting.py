@@ -91,6 +91,11 @@ class Ready:
 
 def get_ready(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], options: Options) -> Ready:
     """Choose what runs and load the table for some target rows."""
+    if recipe.radius and (recipe.grouping == "each class") != isinstance(table.targets[0], Classes):
+        raise ValueError(
+            f"{recipe.name}: with a radius classes are grouped by class and numbers into hits and misses; got "
+            f"grouping '{recipe.grouping}' for {'classes' if isinstance(table.targets[0], Classes) else 'numbers'}."
+        )
     kernel = choose_kernel()
     seconds = _guess_seconds_per_row(recipe, table, kernel)
     threads = 1 if seconds * len(rows) < SECONDS_WORTH_THREADS else count_threads(options.n_jobs)

@@ -278,7 +278,7 @@ class Margins:
 
 def probabilities(log_kernel: FloatArray) -> tuple[FloatArray, FloatArray]:
     """In each line, the kernel normalised to 1, and the logarithm of its sum: -inf where nobody is."""
-    largest = log_kernel.max(axis=1)
+    largest = log_kernel.max(axis=1, initial=-np.inf)
     is_there = largest > -np.inf
     kernel = np.exp(log_kernel - np.where(is_there, largest, 0)[:, None])  # the nearest is 1: no 0/0 among the far ones
     total = np.where(is_there, kernel.sum(axis=1), 1)

@@ -160,9 +160,9 @@ class ExactSums:
         lines = np.rint(np.column_stack([root, diffs[counts] * root[:, None]]) * 2.0 ** (2 * HALF_BITS))
         high = np.floor(lines * 2.0**-HALF_BITS)
         low = lines - high * 2.0**HALF_BITS
-        mixed = high.T @ low
-        for part, product in enumerate((high.T @ high, mixed + mixed.T, low.T @ low)):
-            self.parts[part] += product.astype(np.int64)
+        mixed = (high.T @ low).astype(np.int64)  # whole numbers under 2^53; their sum with the transpose may not be
+        for part, product in enumerate(((high.T @ high).astype(np.int64), mixed + mixed.T, (low.T @ low).astype(np.int64))):
+            self.parts[part] += product
         self.waiting += 1
         if self.waiting == PRODUCTS_OF_A_SUM:
             self._flush()

@@ -193,17 +193,22 @@ def _find_point(codes: npt.NDArray, known: npt.NDArray[np.bool_] | None, signals
 
 
 class Moments(NamedTuple):
-    """A signal along the different values of a feature: weight and weighted sum at each, and the sum of squares."""
+    """A signal along the different values of a feature: weight and weighted sum at each, and the sum of squares.
+
+    ``ends`` are the last values of runs along which the signal is level.
+    """
 
     weights: FloatArray
     sums: FloatArray
     total: float
+    ends: IntArray
 
     @staticmethod
     def of(weight: FloatArray, signal: FloatArray, begins: IntArray, weights: FloatArray) -> Moments:
-        """Around the mean, so that sums of squares keep their digits."""
+        """Around the mean, so that sums of squares keep their digits; but equal shares are equal only as they are."""
+        ends = _ends_of_runs(np.add.reduceat(weight * signal, begins) / weights)
         centred = signal - (weight * signal).sum() / weight.sum()
-        return Moments(weights, np.add.reduceat(weight * centred, begins), float((weight * centred**2).sum()))
+        return Moments(weights, np.add.reduceat(weight * centred, begins), float((weight * centred**2).sum()), ends)
 
 
 class Turn(NamedTuple):
@@ -216,8 +221,7 @@ class Turn(NamedTuple):
 
 def _find_turn(places: FloatArray, moments: Moments, n: float, only_valleys: bool) -> Turn:
     """Compare the best fit without a turn to the best with one."""
-    weights, sums, total = moments
-    last_of_run = _ends_of_runs(sums / weights)
+    weights, sums, total, last_of_run = moments
     begins = np.concatenate([[0], last_of_run[:-1] + 1])
     weights, sums = np.add.reduceat(weights, begins), np.add.reduceat(sums, begins)
     if len(weights) < 3:

@@ -12,6 +12,7 @@ from nearhit.significance.null import (
     OneAgainstRest,
     PermutationTest,
     Refits,
+    mean_weights_differ,
     null_of,
     null_of_one_against_rest,
 )
@@ -28,6 +29,7 @@ __all__ = [
     "Refits",
     "Significance",
     "find_exchange",
+    "mean_weights_differ",
     "null_of",
     "null_of_one_against_rest",
     "refuse_stir",

@@ -39,6 +39,8 @@ BYTES_OF_A_TARGET = 12
 ROWS_OF_A_BLOCK = 128
 #: sums of so many target rows stay in 64 bits: four blocks of LARGEST_BLOCK, less one row (`fraction_bits`)
 ROWS_OF_64_BITS = 2000
+#: weights that differ so much between classes are not drawn without regard to y
+MEANS_THAT_DIFFER = 1.5
 #: the first permutations are timed, to know whether a progress bar is worth it
 PROBES = 4
 
@@ -81,9 +83,31 @@ class PermutationTest:
 
 
 def permute_target(table: Table, order: npt.NDArray[np.integer]) -> Table:
-    """The table with the targets in another order; row weights stay with their rows."""
-    units = table.units()
-    return replace(table, targets=tuple(target.take(order.astype(np.intp), units) for target in table.targets))
+    """The table with the targets in another order; row weights stay with their rows, unless they are those of classes."""
+    rows, weights = order.astype(np.intp), table.weights
+    if weights is not None and weights_are_of_classes(table):
+        weights = replace(weights, units=weights.units[rows])
+    units = table.units() if weights is None else weights.units
+    return replace(table, weights=weights, targets=tuple(target.take(rows, units) for target in table.targets))
+
+
+def weights_are_of_classes(table: Table) -> bool:
+    """Whether each class has one weight, and not all the same: what is known of y comes with it then, to be permuted too."""
+    target, units = table.targets[0], table.units()
+    if not isinstance(target, Classes):
+        return False
+    of_class = np.zeros(target.n_classes, np.int64)
+    of_class[target.codes] = units
+    return bool((of_class[target.codes] == units).all() and (units != units[0]).any())
+
+
+def mean_weights_differ(table: Table) -> bool:
+    """Whether rows of one class weigh much more than those of another on average, though not all alike."""
+    target = table.targets[0]
+    if not isinstance(target, Classes) or table.weights is None or weights_are_of_classes(table):
+        return False
+    mean = target.weight / np.bincount(target.codes, minlength=target.n_classes)
+    return bool(mean.max() > MEANS_THAT_DIFFER * mean.min())
 
 
 class Refits:
