@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from generated import Data
 
-from nearhit import Relief, ReliefF, RReliefF, recipes, stability
+from nearhit import IRelief, Relief, ReliefF, RReliefF, recipes, stability
 from nearhit.fitting import Fit, Options, fit_recipe
 from nearhit.ranking import ranks_of
 from nearhit.resampling import Resampling, places_of_a_resample, share_of_places
@@ -310,3 +310,11 @@ def test_what_cannot_be_resampled():
     with pytest.raises(ValueError, match="at least 4 rows"):
         stability(RReliefF(), X[:3], np.arange(3.0))
     stability(ReliefF(ties="first"), X, y, n_resamples=2)
+
+
+@pytest.mark.filterwarnings("ignore:.*IRelief")
+def test_a_class_of_one_row_may_be_missing_in_a_half():
+    rng = np.random.default_rng(0)
+    X, y = rng.random((24, 3)), np.array([0] * 12 + [1] * 11 + [2])
+    found = stability(IRelief(misses="each class"), X, y, select=1, n_resamples=6, random_state=0)
+    assert found.shares.sum() == pytest.approx(1, abs=1e-12)
