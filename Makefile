@@ -15,7 +15,7 @@ pip    := $(python) -m pip --disable-pip-version-check
 install := $(pip) install --quiet --no-build-isolation
 
 # What is tested under the sanitizers: the tests marked so, of these files. NEARHIT_TEST_SMALL=1 asks for fewer examples.
-SANITIZE_TESTS ?= tests/test_kernels.py tests/test_radius.py tests/test_permuted_sums.py
+SANITIZE_TESTS ?= tests/test_kernels.py tests/test_radius.py tests/test_neighbourhoods.py tests/test_permuted_sums.py
 SANITIZE_ONLY  ?=
 sanitized := $(CURDIR)/build/sanitize/site
 sanitizers = $(shell $(CXX) -print-file-name=libasan.so) $(shell $(CXX) -print-file-name=libstdc++.so)
