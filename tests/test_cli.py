@@ -428,7 +428,7 @@ def test_conflicts_about_the_task_are_refused(folder):
     assert "regression needs numbers" in refused("t.csv", "-t", "outcome", "--task", "regression")
     assert "regression needs numbers" in refused("t.csv", "-t", "outcome", "--method", "rrelieff")
     assert "--task must be one of" in refused("t.csv", "-t", "outcome", "--task", "ranking")
-    assert "--method must be one of" in refused("t.csv", "-t", "outcome", "--method", "surf")
+    assert "--method must be one of" in refused("t.csv", "-t", "outcome", "--method", "chi2")
 
 
 @pytest.mark.parametrize(
@@ -466,7 +466,7 @@ def test_every_parameter_has_an_option(parameter):
 
 def test_no_option_sets_what_no_estimator_has():
     accepted = {name for method in METHODS.values() for name in inspect.signature(method).parameters}
-    assert set(OPTION_OF) == accepted
+    assert set(OPTION_OF) == accepted - {"target"}  # which --task sets
 
 
 SETTINGS = [
@@ -533,6 +533,16 @@ def test_twins_are_named():
     assert "not a: the same as a (correlation 1.000)" in rank(*asked, stdin=table).stdout
     assert "no twins" in rank(*asked, "--drop", "a", stdin=table).stdout
     assert ranked("-", "-t", "y", "--task", "classification", stdin=table)["twins"] is None
+
+
+def test_members_with_a_radius_take_both_kinds_of_target():
+    table = "a,b,y\n" + "\n".join(f"{i * 7 % 10},{i % 3},{i * 7 % 10 + i % 2}" for i in range(30))
+    numbers = ranked("-", "-t", "y", "--method", "multisurf", "--task", "regression", stdin=table)
+    classes = ranked("-", "-t", "y", "--method", "surf*", "--task", "classification", stdin=table)
+    assert (numbers["method"], numbers["scores"][0]["feature"]) == ("MultiSURF", "a")
+    assert (classes["method"], classes["task"]) == ("SURFStar", "classification")
+    refused = rank("-", "-t", "y", "--method", "multisurf", "--task", "regression", "-k", "5", stdin=table)
+    assert refused.stderr == "nearhit: --neighbors has no meaning for --method multisurf; leave it out.\n"
 
 
 def test_p_values_are_asked_for(folder):

@@ -13,7 +13,18 @@ from typing import Any
 import nearhit
 from nearhit.command.messages import Refusal
 
-METHODS: dict[str, Any] = {"relieff": nearhit.ReliefF, "rrelieff": nearhit.RReliefF, "relief": nearhit.Relief}
+METHODS: dict[str, Any] = {
+    "relieff": nearhit.ReliefF,
+    "rrelieff": nearhit.RReliefF,
+    "relief": nearhit.Relief,
+    "surf": nearhit.SURF,
+    "surf*": nearhit.SURFStar,
+    "multisurf": nearhit.MultiSURF,
+    "multisurf*": nearhit.MultiSURFStar,
+    "swrf*": nearhit.SWRFStar,
+    "multiswrf*": nearhit.MultiSWRFStar,
+}
+#: the others take both
 TASK_OF = {"relieff": "classification", "rrelieff": "regression", "relief": "classification"}
 TASKS = ("classification", "regression")
 
@@ -57,7 +68,7 @@ def make_choices(task: str | None, method: str | None, top: str, options: dict[s
     for option, value, allowed in (("--task", task, TASKS), ("--method", method, tuple(METHODS))):
         if value is not None and value not in allowed:
             raise Refusal(f"{option} must be one of {', '.join(allowed)}; got {value!r}.")
-    if task and method and TASK_OF[method] != task:
+    if task and method and TASK_OF.get(method, task) != task:
         raise Refusal(f"--method {method} is for {TASK_OF[method]}, not for --task {task}; leave out one of them.")
     if top != "all" and not top.isdecimal():
         raise Refusal(f'--top must be a number of features or "all"; got {top!r}.')

@@ -29,7 +29,7 @@ def decide_task(values: pl.Series, choices: Choices, sidecar: Sidecar | None) ->
     holds = _what_it_holds(values)
     if choices.task:
         decision = Decision(choices.task, "--task says so")
-    elif choices.method:
+    elif choices.method in TASK_OF:
         decision = Decision(TASK_OF[choices.method], f"--method {choices.method} is for that")
     elif sidecar is not None and sidecar.task and sidecar.target == values.name:
         decision = Decision(sidecar.task, f"{sidecar.name} says so")
