@@ -517,6 +517,8 @@ def test_the_plot_draws_the_same_graph(found):
         ({"features": ["word", "word"]}, "need 2 different ones; got 1"),
         ({"n_features": 2, "order": 3}, "interactions of 3 features need 3 different ones; got 2"),
         ({"random_state": "seed"}, "random_state must be"),
+        ({"estimator": ReliefF(p_values="stir")}, "p_values='stir' was given to the estimator inside interactions"),
+        ({"estimator": ReliefF(redundancy=True)}, "redundancy=True was given to the estimator inside interactions"),
         ({"estimator": ReliefF(), "categorical_features": ["count"]}, "which has its own; set it there"),
     ],
 )

@@ -310,3 +310,9 @@ def test_what_cannot_be_resampled():
     with pytest.raises(ValueError, match="at least 4 rows"):
         stability(RReliefF(), X[:3], np.arange(3.0))
     stability(ReliefF(ties="first"), X, y, n_resamples=2)
+
+
+@pytest.mark.parametrize("asked", [{"p_values": "permutation"}, {"redundancy": True}])
+def test_what_would_be_dropped_is_refused(asked):
+    with pytest.raises(ValueError, match=f"{next(iter(asked))}=.* was given to the estimator inside stability, which"):
+        stability(ReliefF(**asked), *example())

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from nearhit.estimator import ReliefEstimator
+from nearhit.estimator import ReliefEstimator, refuse_idle
 from nearhit.joint_relevance import JointRelevance, cells_of, choose_bins, measure_groups
 from nearhit.pair_moments import covariances, sum_pairs
 from nearhit.partner_graph import Graph, draw, to_svg
@@ -289,6 +289,7 @@ def _choose_estimator(estimator: Any, y: Any, categorical_features: Any, n_jobs:
         raise TypeError(f"estimator must be a member of the Relief family, such as ReliefF(); got {estimator!r}.")
     if not isinstance(categorical_features, str) or categorical_features != "from_dtype":
         raise ValueError("categorical_features was given beside an estimator, which has its own; set it there.")
+    refuse_idle(estimator, "interactions")
     copy = clone(estimator)
     if n_jobs is not None:
         copy.set_params(**{name: n_jobs for name in copy.get_params() if name.rpartition("__")[2] == "n_jobs"})

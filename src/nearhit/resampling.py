@@ -209,10 +209,11 @@ def stability(
     >>> sorted(found.stable(0.8))
     ['x3', 'x7']
     """
-    from nearhit.estimator import ReliefEstimator
+    from nearhit.estimator import ReliefEstimator, refuse_idle
 
     if not isinstance(estimator, ReliefEstimator):
         raise TypeError(f"estimator must be a member of the Relief family, such as ReliefF(); got {estimator!r}.")
+    refuse_idle(estimator, "stability")
     _check_arguments(n_resamples, method, level)
     seed = seed_of(random_state)
     worker = clone(estimator)
