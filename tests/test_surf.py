@@ -162,6 +162,15 @@ def test_p_values_and_wrappers(table):
     assert sorted(TuRF(MultiSURF(), keep=2).fit(X, pair).top(2)) == ["x0", "x1"]
 
 
+@pytest.mark.parametrize("member", [SURFStar, MultiSURFStar, SWRFStar, MultiSWRFStar])
+def test_chebyshev_does_not_hold_for_differences_of_two_means(member, table):
+    X, y = table[0], table[0][:, 0] > 0.5
+    for rule in ("chebyshev(0.5)", " Chebyshev(0.5)"):
+        with pytest.raises(ValueError, match=f"holds for weights of near rows only: not with {member.__name__}, which"):
+            member(select=rule).fit(X, y)
+    assert MultiSURF(select="chebyshev(0.5)").fit(X, y).support_[0]
+
+
 def test_twins_are_found_among_near_rows(table):
     X, _, y = table
     twins = np.hstack([X, X[:, [4]]])

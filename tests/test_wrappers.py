@@ -377,7 +377,7 @@ CASES = [
         ValueError,
         "p_values='permutation' was given to the estimator inside TuRF, .* fit ReliefF.p_values='permutation'. by itself",
     ),
-    (VLSRelief(ReliefF(redundancy=0.9)), ValueError, "redundancy=0.9 was given .* inside VLSRelief.* find_redundancy"),
+    (VLSRelief(ReliefF(redundancy=0.9)), ValueError, "redundancy=0.9 was given .* inside VLSRelief,.*find_redundancy"),
     (VLSRelief(select="p<0.05"), ValueError, 'select="p<0.05" needs p-values. VLSRelief has no p-values; how steady'),
     (TuRF(select=" Chebyshev(0.1)"), ValueError, "the Chebyshev threshold holds for the weights of one fit only: not"),
     (TuRF(select="chebyshev(0.1)"), ValueError, "the Chebyshev threshold holds for the weights of one fit only: not"),

@@ -71,6 +71,16 @@ class Interactions:
     n_permutations : int
     target_kind : str
         "classes" or "numeric": what y was taken for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearhit import interactions
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 2, size=(200, 10))
+    >>> found = interactions(X, X[:, 3] ^ X[:, 7], random_state=0)
+    >>> len(found), found.unit, found[0].features
+    (45, 'bits', ('x3', 'x7'))
     """
 
     rows: tuple[Partners, ...]
