@@ -534,3 +534,14 @@ def test_other_bad_input(found):
         interactions(np.random.default_rng(0).random((20, 120)), np.arange(20) % 2, n_features=101, order=3)
     with pytest.raises(ValueError, match="n_edges must be None or an integer"):
         found.to_svg(-1)
+
+
+def test_whole_numbers_that_are_labels_are_names():
+    X = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (60, 4)), columns=[2010, 2011, 1, 0])
+    y = X[2010] ^ X[2011]
+    (row,) = interactions(X, y, features=[2010, 2011], n_permutations=9, random_state=0)
+    assert row.features == ("2010", "2011")
+    (row,) = interactions(X, y, features=[0, 2010], n_permutations=9, random_state=0)
+    assert row.features == ("2010", "0")
+    (row,) = interactions(X.set_axis(list("abcd"), axis=1), y, features=[0, 3], n_permutations=9, random_state=0)
+    assert row.features == ("a", "d")
