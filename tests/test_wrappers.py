@@ -361,9 +361,9 @@ def test_parameters_of_no_estimator_cannot_be_set(wrap):
 @each_wrapper
 def test_there_are_no_p_values(wrap, genotypes):
     X, y = genotypes
-    with pytest.raises(AttributeError, match="has no p-values; how steady its ranking is says nearhit.stability"):
+    with pytest.raises(AttributeError, match=r"has no p-values; how steady its ranking is says nearhit.stability"):
         wrap(ReliefF(3)).fit(X, y).adjusted_p_values()
-    with pytest.raises(ValueError, match="leave groups out. .* has no p-values"):
+    with pytest.raises(ValueError, match=r"leave groups out. .* has no p-values"):
         wrap(ReliefF(3)).fit(X, y, groups=y)
 
 
