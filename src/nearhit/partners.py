@@ -207,7 +207,7 @@ def interactions(
     y : array of shape (n_samples,)
         Classes, or numbers. Numbers with a fraction are taken as numbers, all else as classes, unless `estimator` says.
     features : list of names or positions, optional
-        Which ones to look at; a whole number that labels a column is its name. By default the `n_features` of largest weight.
+        Which ones to look at (a label that is a whole number is a name); by default the `n_features` of largest weight.
     n_features : int, default=20
         50 features are 1,225 pairs or 19,600 triples.
     order : {2, 3}, default=2
