@@ -23,6 +23,7 @@ from nearhit.domains import reflected
 from nearhit.fitting import Options
 from nearhit.recipes import DistanceWeights, EqualWeights, RankWeights
 from nearhit.same_side import fit_same_side
+from nearhit.significance import find_exchange
 from nearhit.table import make_target
 
 pytestmark = pytest.mark.filterwarnings("ignore:column .* has no known value")
@@ -579,3 +580,46 @@ def test_one_row_of_a_large_neighbourhood_is_cut_to_the_bound_on_memory(own_sett
     nearhit.set_config(pair_memory=2**20)
     found = BiasCorrectedRelief("all", points=np.full(40, 0.4)).fit(X, y).weights_
     np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("numeric", [True, False])
+def test_p_values_are_those_of_fits_to_shuffled_targets(numeric):
+    """Reflection points and bins are found again for each of them."""
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 3))
+    y = np.abs(X[:, 0] - 0.5)
+    y = y if numeric else (y > 0.25).astype(int)
+    found = BiasCorrectedRelief(5, p_values="permutation", n_permutations=19, random_state=3, select="p<0.1").fit(X, y)
+    orders = find_exchange(y, None).draw(3, range(19))
+    null = np.array([BiasCorrectedRelief(5).fit(X, y[order]).weights_ for order in orders])
+    p = (1 + (null >= found.weights_).sum(axis=0)) / 20
+    np.testing.assert_array_equal(found.p_values_, p)
+    assert found.support_.tolist() == (p < 0.1).tolist() and found.support_[0]
+    kept = BiasCorrectedRelief(5).fit(X, y)
+    np.testing.assert_array_equal(found.weights_, kept.weights_)
+    np.testing.assert_array_equal(found.reflection_points_, kept.reflection_points_)
+
+
+def test_significance_at_the_door():
+    X, y = np.arange(8.0)[:, None], np.arange(8) % 2
+    with pytest.raises(ValueError, match='needs p-values: add p_values="permutation"'):
+        BiasCorrectedRelief(select="p<0.05").fit(X, y)
+    with pytest.raises(ValueError, match="one pass over neighbours, which BiasCorrectedRelief does not make"):
+        BiasCorrectedRelief(p_values="stir").fit(X, y)
+
+
+def test_classes_where_numbers_are_asked_for():
+    X, y = np.arange(6.0)[:, None], list("aabbab")
+    advice = 'For classes, use target="classes"'
+    for call in (
+        nearhit.SURF(target="numeric").fit,
+        BiasCorrectedRelief(target="numeric").fit,
+        lambda X, y: nearhit.compare(X, y, target="numeric"),
+        lambda X, y: nearhit.find_reflection_points(X, y, target="numeric"),
+    ):
+        with pytest.raises(ValueError, match=advice):
+            call(X, y)
+    with pytest.raises(ValueError, match="For classes, use another measure"):
+        nearhit.MyopicMeasure("mse").fit(X, y)
+    with pytest.raises(ValueError, match="Use ReliefF for a target of classes"):
+        nearhit.RReliefF().fit(X, y)

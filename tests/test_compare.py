@@ -16,7 +16,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import nearhit
-from nearhit import Comparison, MyopicMeasure, ReliefF, RReliefF, compare
+from nearhit import Comparison, EntropyRanking, MyopicMeasure, ReliefF, RReliefF, compare
 from nearhit.measures import accuracy, score_features
 from nearhit.measures.score_features import MEASURES
 
@@ -255,6 +255,8 @@ def test_a_comparison_as_a_picture():
     plt.close(ax.figure)
     with pytest.raises(ValueError, match="no measure 'mdl' was compared; there are 'ReliefF', 'gain ratio', 'mse'"):
         TABLE.plot("mdl")
+    with pytest.raises(ValueError, match="no measure 'mdl' was compared"):
+        TABLE.ranking("mdl")
 
 
 def test_compare_refuses_what_makes_no_sense(people):
@@ -273,8 +275,12 @@ def test_compare_refuses_what_makes_no_sense(people):
     ):
         with pytest.raises(ValueError, match=text):
             compare(frame, y, **wrong)
-    with pytest.raises(TypeError, match="relief must be True, False or an estimator such as"):
-        compare(frame, y, relief="ReliefF")
+    for stranger in ("ReliefF", ReliefF, EntropyRanking(), MyopicMeasure()):
+        with pytest.raises(TypeError, match="relief must be True, False or a member of the Relief family, such as"):
+            compare(frame, y, relief=stranger)
+    for asked in ({"p_values": "permutation"}, {"redundancy": True}):
+        with pytest.raises(ValueError, match=f"{next(iter(asked))}=.* was given to the estimator inside compare"):
+            compare(frame, y, relief=ReliefF(**asked))
     with pytest.raises(ValueError, match="for a target of numbers measures must be among 'mse'; got 'mdl'"):
         compare(frame, numbers, measures=["mdl"])
     with pytest.raises(ValueError, match="cuts by classes, and the target is numeric"):

@@ -2,6 +2,7 @@
 
 import math
 import pickle
+from functools import partial
 from itertools import product
 
 import numpy as np
@@ -14,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from nearhit import IRelief, ReliefF, Simba, row_diffs
+from nearhit import IRelief, ReliefF, Simba, row_diffs, stability
 from nearhit.irelief import probabilities
 from nearhit.settings import get_config
 
@@ -479,6 +480,8 @@ CASES = [
         'missing="skip" leaves pairs out of a mean over neighbours, and IRelief weighs distances',
     ),
     (IRelief(missing="drop"), "missing must be one of"),
+    (IRelief(select="p(bh)<0.05"), 'select="p.bh.<0.05" needs p-values. IRelief has no p-values; how steady'),
+    (Simba(select="p<0.05"), 'select="p<0.05" needs p-values. Simba has no p-values; how steady'),
     (
         IRelief(select="chebyshev(0.1)"),
         "the Chebyshev threshold holds for the weights of one fit only: not with IRelief",
@@ -504,3 +507,16 @@ def test_one_class_is_refused(estimator):
         estimator().fit(SQUARE, list("aaaa"))
     with pytest.raises(ValueError, match="Unknown label type: continuous"):
         estimator().fit(SQUARE, [0.1, 0.2, 0.3, 0.4])
+
+
+@pytest.mark.parametrize("make", [IRelief, partial(Simba, 1, random_state=0)], ids=["IRelief", "Simba"])
+def test_the_rule_of_stability_is_that_of_the_function(make):
+    rng = np.random.default_rng(0)
+    X = rng.random((40, 5))
+    y = X[:, 3] > 0.5
+    relief = make(select="stability(1)>0.8").fit(X, y)
+    found = stability(make(), X, y, select=1, random_state=0)
+    np.testing.assert_array_equal(relief.stability_, found.shares)
+    assert relief.support_.tolist() == [False, False, False, True, False]
+    with pytest.raises(AttributeError, match="has no p-values"):
+        relief.adjusted_p_values()

@@ -517,6 +517,8 @@ def test_the_plot_draws_the_same_graph(found):
         ({"features": ["word", "word"]}, "need 2 different ones; got 1"),
         ({"n_features": 2, "order": 3}, "interactions of 3 features need 3 different ones; got 2"),
         ({"random_state": "seed"}, "random_state must be"),
+        ({"estimator": ReliefF(p_values="stir")}, "p_values='stir' was given to the estimator inside interactions"),
+        ({"estimator": ReliefF(redundancy=True)}, "redundancy=True was given to the estimator inside interactions"),
         ({"estimator": ReliefF(), "categorical_features": ["count"]}, "which has its own; set it there"),
     ],
 )
@@ -532,3 +534,14 @@ def test_other_bad_input(found):
         interactions(np.random.default_rng(0).random((20, 120)), np.arange(20) % 2, n_features=101, order=3)
     with pytest.raises(ValueError, match="n_edges must be None or an integer"):
         found.to_svg(-1)
+
+
+def test_whole_numbers_that_are_labels_are_names():
+    X = pd.DataFrame(np.random.default_rng(0).integers(0, 2, (60, 4)), columns=[2010, 2011, 1, 0])
+    y = X[2010] ^ X[2011]
+    (row,) = interactions(X, y, features=[2010, 2011], n_permutations=9, random_state=0)
+    assert row.features == ("2010", "2011")
+    (row,) = interactions(X, y, features=[0, 2010], n_permutations=9, random_state=0)
+    assert row.features == ("2010", "0")
+    (row,) = interactions(X.set_axis(list("abcd"), axis=1), y, features=[0, 3], n_permutations=9, random_state=0)
+    assert row.features == ("a", "d")

@@ -284,6 +284,25 @@ def test_the_threshold_stops_the_removal():
     assert stopped.transform(X).shape == (61, 6 - n_removed)
 
 
+@pytest.mark.parametrize("unknown", [False, True])
+def test_columns_of_one_value_come_last_and_change_nothing(unknown):
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame({"a": rng.choice(list("xyz"), 20), "b": rng.choice(list("xy"), 20), "n": rng.random(20)})
+    plain = EntropyRanking().fit(frame)
+    frame.insert(1, "same", "z")
+    frame.insert(4, "one", 7.0)
+    if unknown:
+        frame.loc[:4, "same"] = None
+    found = EntropyRanking().fit(frame)
+    assert found.entropy_ == plain.entropy_
+    assert found.weights_[[1, 4]].tolist() == [0.4, 0.2]  # the later one goes first
+    assert [row.feature for row in found.ranking()] == [*(row.feature for row in plain.ranking()), "same", "one"]
+    np.testing.assert_array_equal(found.entropy_changes_[[0, 2, 3]], plain.entropy_changes_)
+    assert found.entropy_changes_[[1, 4]].tolist() == [0, 0]
+    kept = EntropyRanking(threshold=0).fit(frame).get_support(indices=True).tolist()
+    assert not {1, 4} & set(kept)
+
+
 def test_a_threshold_of_0_removes_what_changes_nothing():
     rng = np.random.default_rng(3)
     X = np.column_stack([np.full(20, 7.0), rng.random(20), np.zeros(20), rng.random(20)])

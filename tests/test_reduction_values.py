@@ -388,3 +388,13 @@ def test_other_refusals():
     reducer = ValueReducer().fit(two)
     with pytest.raises(ValueError, match="column 'x1' held numbers in fit and holds categories now"):
         reducer.transform([[1.0, "a"], [2.0, "b"]])
+
+
+def test_whole_numbers_that_are_labels_are_names():
+    frame = pd.DataFrame({1: [1.0, 2.0, 3.0], 0: [10.0, 20.0, 30.0]})
+    reducer = ValueReducer(None, cut_points={1: [1.5]}).fit(frame)
+    assert {name: list(cuts) for name, cuts in reducer.cut_points_.items()} == {"1": [1.5]}
+    by_place = ValueReducer(None, cut_points={1: [15.0]})
+    for other in (frame.to_numpy(), frame.set_axis(["1", "0"], axis=1), frame.set_axis([7, 8], axis=1)):
+        assert [list(cuts) for cuts in by_place.fit(other).cut_points_.values()] == [[15.0]]
+    assert by_place.fit(frame.set_axis([7, 8], axis=1)).cut_points_.keys() == {"8"}

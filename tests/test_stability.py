@@ -318,3 +318,9 @@ def test_a_class_of_one_row_may_be_missing_in_a_half():
     X[:, 1] = y + rng.random(24) / 4
     found = stability(IRelief(misses="each class"), X, y, select=1, n_resamples=6, random_state=0)
     assert found.shares.tolist() == [0, 1, 0]
+
+
+@pytest.mark.parametrize("asked", [{"p_values": "permutation"}, {"redundancy": True}])
+def test_what_would_be_dropped_is_refused(asked):
+    with pytest.raises(ValueError, match=f"{next(iter(asked))}=.* was given to the estimator inside stability, which"):
+        stability(ReliefF(**asked), *example())

@@ -99,7 +99,9 @@ def test_order_names_and_threads_change_nothing(name, numeric, table):
     shuffled = member(name, n_jobs=2).fit(X[rows][:, columns], renamed[rows]).weights_
     if numeric:  # the codes of another y are rounded elsewhere
         np.testing.assert_allclose(shuffled, expected[columns], rtol=0, atol=1e-9)
-        np.testing.assert_array_equal(member(name, n_jobs=2).fit(X[rows][:, columns], y[rows]).weights_, expected[columns])
+        np.testing.assert_array_equal(
+            member(name, n_jobs=2).fit(X[rows][:, columns], y[rows]).weights_, expected[columns]
+        )
     else:
         np.testing.assert_array_equal(shuffled, expected[columns])
 
@@ -133,7 +135,9 @@ def test_worked_example():
     assert SURFStar().fit(X, y).weights_[0] == pytest.approx(-1 / 4, abs=1e-9)
 
 
-@pytest.mark.parametrize("choices", [{}, {"missing": "skip"}, {"missing": "uniform"}, {"diff": "ramp"}, {"diff": "squared"}])
+@pytest.mark.parametrize(
+    "choices", [{}, {"missing": "skip"}, {"missing": "uniform"}, {"diff": "ramp"}, {"diff": "squared"}]
+)
 def test_holes_and_diffs(choices, table):
     X, _, y = table
     X = X.copy()
@@ -147,7 +151,9 @@ def test_holes_and_diffs(choices, table):
 def weights_with(found, choices, X, y):
     diff = recipes.Diff(choices.get("diff", "linear"))
     recipe = replace(FAMILY[type(found).__name__], unknown=choices.get("missing", "expected"), diff=diff)
-    return weights_of(recipe, Data(X, np.zeros((len(X), 0), int), None, y, None).table(), nearhit.settings.choose_kernel())
+    return weights_of(
+        recipe, Data(X, np.zeros((len(X), 0), int), None, y, None).table(), nearhit.settings.choose_kernel()
+    )
 
 
 def test_p_values_and_wrappers(table):
@@ -160,6 +166,15 @@ def test_p_values_and_wrappers(table):
     with pytest.raises(ValueError, match=r'p_values="stir" is a test for k neighbours'):
         MultiSURFStar(p_values="stir").fit(X, pair)
     assert sorted(TuRF(MultiSURF(), keep=2).fit(X, pair).top(2)) == ["x0", "x1"]
+
+
+@pytest.mark.parametrize("member", [SURFStar, MultiSURFStar, SWRFStar, MultiSWRFStar])
+def test_chebyshev_does_not_hold_for_differences_of_two_means(member, table):
+    X, y = table[0], table[0][:, 0] > 0.5
+    for rule in ("chebyshev(0.5)", " Chebyshev(0.5)"):
+        with pytest.raises(ValueError, match=f"holds for weights of near rows only: not with {member.__name__}, which"):
+            member(select=rule).fit(X, y)
+    assert MultiSURF(select="chebyshev(0.5)").fit(X, y).support_[0]
 
 
 def test_twins_are_found_among_near_rows(table):

@@ -12,7 +12,18 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from nearhit import IRelief, Relief, ReliefF, RReliefF, Simba, TuRF, VLSRelief
+from nearhit import (
+    IRelief,
+    Relief,
+    ReliefF,
+    RReliefF,
+    Simba,
+    TuRF,
+    VLSRelief,
+    find_redundancy,
+    interactions,
+    stability,
+)
 from nearhit.turf import Round, weights_of_rounds, worst_features
 from nearhit.vls import draw_subsets, expected_share_of_pairs
 
@@ -304,11 +315,71 @@ def test_warnings_point_to_the_caller(wrap, genotypes):
     assert [warning.filename for warning in caught] == [__file__]
 
 
+@each_wrapper
+def test_twins_and_partners_are_found_for_a_wrapper(wrap):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (200, 12))
+    y = X[:, 3] ^ X[:, 7]
+    X[:, 5] = 1 - X[:, 3]
+    (found,) = find_redundancy(wrap(ReliefF()), X, y)
+    assert {found.representative, *found.twins} == {"x3", "x5"}
+    best = interactions(X, y, estimator=wrap(ReliefF()), n_permutations=99, random_state=0)[0]
+    assert best.features in (("x3", "x7"), ("x5", "x7"))
+
+
+@each_wrapper
+def test_the_rule_of_stability_is_that_of_the_function(wrap):
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 2, (60, 12))
+    y = X[:, 3] ^ X[:, 7]
+    wrapped = wrap(ReliefF(random_state=0), select="stability(2)>0.8").fit(X, y)
+    found = stability(wrap(ReliefF()), X, y, select=2, random_state=0)
+    np.testing.assert_array_equal(wrapped.stability_, found.shares)
+    np.testing.assert_array_equal(wrapped.support_, found.shares > 0.8)
+    assert wrapped.support_.any() and not wrapped.support_.all()
+
+
+def test_without_a_seed_of_its_own_halves_are_drawn_by_that_of_the_member(genotypes):
+    X, y = genotypes
+    shares = [
+        TuRF(ReliefF(3, random_state=seed), n_rounds=1, select="stability(9)>0.5").fit(X, y).stability_
+        for seed in (1, 1, 2)
+    ]
+    np.testing.assert_array_equal(shares[1], shares[0])
+    assert (shares[2] != shares[0]).any()
+
+
+@each_wrapper
+def test_parameters_of_no_estimator_cannot_be_set(wrap):
+    name = wrap.func.__name__
+    with pytest.raises(ValueError, match=rf"estimator__n_neighbors sets .* inside {name}, .* as in {name}\(ReliefF"):
+        wrap().set_params(estimator__n_neighbors=3)
+    wrapped = wrap().set_params(estimator=ReliefF(), estimator__n_neighbors=3)
+    assert wrapped.estimator.n_neighbors == 3 and wrap().set_params(select=2).select == 2
+
+
+@each_wrapper
+def test_there_are_no_p_values(wrap, genotypes):
+    X, y = genotypes
+    with pytest.raises(AttributeError, match=r"has no p-values; how steady its ranking is says nearhit.stability"):
+        wrap(ReliefF(3)).fit(X, y).adjusted_p_values()
+    with pytest.raises(ValueError, match=r"leave groups out. .* has no p-values"):
+        wrap(ReliefF(3)).fit(X, y, groups=y)
+
+
 CASES = [
     (TuRF("ReliefF"), TypeError, "estimator must be a member of the Relief family, such as ReliefF.* got 'ReliefF'"),
     (TuRF(ReliefF), TypeError, "estimator must be a member"),
     (VLSRelief(DecisionTreeClassifier()), TypeError, "estimator must be a member"),
     (TuRF(ReliefF(select=3)), ValueError, "select=3 was given to the estimator inside TuRF, which selects nothing"),
+    (
+        TuRF(ReliefF(p_values="permutation")),
+        ValueError,
+        "p_values='permutation' was given to the estimator inside TuRF, .* fit ReliefF.p_values='permutation'. by itself",
+    ),
+    (VLSRelief(ReliefF(redundancy=0.9)), ValueError, "redundancy=0.9 was given .* inside VLSRelief,.*find_redundancy"),
+    (VLSRelief(select="p<0.05"), ValueError, 'select="p<0.05" needs p-values. VLSRelief has no p-values; how steady'),
+    (TuRF(select=" Chebyshev(0.1)"), ValueError, "the Chebyshev threshold holds for the weights of one fit only: not"),
     (TuRF(select="chebyshev(0.1)"), ValueError, "the Chebyshev threshold holds for the weights of one fit only: not"),
     (TuRF(select=1000), ValueError, "got 1000 features where X has 37"),
     (TuRF(ReliefF(0)), ValueError, "n_neighbors must be"),

@@ -61,15 +61,20 @@ class BiasCorrectedRelief(OfEither):
     categorical_features : "from_dtype", names, indices or mask, default="from_dtype"
         Which columns are compared for equality only. They have no order, hence no reflection point.
     select : None, int, float, str or callable, default=None
-        What `transform` keeps; see `nearhit.ReliefF`. There are no p-values to select by.
+        What `transform` keeps; see `nearhit.ReliefF`.
     device : {"auto", "cpu", "cuda"}, default="auto"
         Where the work runs; reported in `kernel_`.
     n_jobs : int or None, default=None
         Threads. None takes all cores, or one inside a parallel worker of joblib. No bit of the result depends on it.
     random_state : int, RandomState or None, default=None
-        For `n_targets` and for ``select="stability>…"``.
+        For `n_targets`, for the permutations and for ``select="stability>…"``.
     verbose : int, default=0
         1 reports progress on stderr also where there is no terminal.
+    p_values : {None, "permutation"}, default=None
+        How often does a feature weigh as much once the targets have been shuffled? A fit for each permutation, which
+        finds reflection points of its own.
+    n_permutations : int, default=1000
+        The smallest p-value is 1 / (n_permutations + 1).
 
     Attributes
     ----------
@@ -95,6 +100,10 @@ class BiasCorrectedRelief(OfEither):
         With ``select="stability>…"``: the share of the halves in which each feature was among the best.
     kernel_ : str
         What ran.
+    p_values_ : array of shape (n_features,)
+        With `p_values`: the chance of a weight as large if no feature had anything to do with the target.
+    null_ : str
+        With `p_values`: what the weights were compared with.
     n_features_in_, feature_names_in_
         As everywhere in scikit-learn.
 
@@ -135,6 +144,8 @@ class BiasCorrectedRelief(OfEither):
         n_jobs: int | None = None,
         random_state: Any = None,
         verbose: int = 0,
+        p_values: str | None = None,
+        n_permutations: int = 1000,
     ) -> None:
         # Sides are linear shares of ranges, and rows at equal distance share their places: the rest is not for choice.
         super().__init__(
@@ -154,6 +165,8 @@ class BiasCorrectedRelief(OfEither):
             n_jobs=n_jobs,
             random_state=random_state,
             verbose=verbose,
+            p_values=p_values,
+            n_permutations=n_permutations,
         )
         self.form = form
         self.target = target

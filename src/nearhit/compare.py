@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.multiclass import type_of_target
 
+from nearhit.estimator import ReliefEstimator, refuse_idle
 from nearhit.intake import as_table, read_columns
 from nearhit.measures.score_features import (
     MEASURES,
@@ -168,6 +169,7 @@ class Comparison:
 
     def ranking(self, measure: str) -> Ranking:
         """The features ranked by one measure."""
+        self._check_measure(measure)
         return Ranking.of(self.names, self.scores[measure])
 
     def to_dict(self, *, ranks: bool = False) -> dict[str, list[Any]]:
@@ -210,8 +212,7 @@ class Comparison:
         if alone is None:
             alone = "information gain" if "information gain" in self.scores else self.measures[-1]
         for measure in (alone, together):
-            if measure not in self.scores:
-                raise ValueError(f"no measure {measure!r} was compared; there are {', '.join(map(repr, self.scores))}.")
+            self._check_measure(measure)
         if ax is None:
             import matplotlib.pyplot as plt
 
@@ -227,6 +228,10 @@ class Comparison:
         ax.set_ylabel(f"together: {together}")
         ax.spines[["top", "right"]].set_visible(False)
         return ax
+
+    def _check_measure(self, measure: str) -> None:
+        if measure not in self.scores:
+            raise ValueError(f"no measure {measure!r} was compared; there are {', '.join(map(repr, self.scores))}.")
 
     def _order(self) -> npt.NDArray[np.intp]:
         """The best of the first measure first; equal scores in the order of the columns."""
@@ -287,8 +292,11 @@ def _member(relief: Any, kind: str, n_targets: Any, n_jobs: Any, random_state: A
     own = {"n_targets": n_targets, "n_jobs": n_jobs, "random_state": random_state}
     if relief is True:
         return (ReliefF if kind == "classes" else RReliefF)(categorical_features=categorical_features, **own)
-    if not isinstance(relief, BaseEstimator):
-        raise TypeError(f"relief must be True, False or an estimator such as ReliefF(); got {relief!r}.")
+    if not isinstance(relief, ReliefEstimator):
+        raise TypeError(
+            f"relief must be True, False or a member of the Relief family, such as ReliefF(); got {relief!r}."
+        )
+    refuse_idle(relief, "compare")
     given = [name for name, value in own.items() if value is not None]
     if given:
         raise ValueError(f"{' and '.join(given)} cannot be given beside an estimator; set them on {relief!r}.")

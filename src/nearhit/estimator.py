@@ -20,7 +20,7 @@ from nearhit.ranking import Ranking, ranks_of
 from nearhit.recipes import Diff, DiffKind, Recipe
 from nearhit.redundancy import TWINS, check_threshold, find_twins
 from nearhit.resampling import seed_of, stable_shares
-from nearhit.selection import p_value_rule, select_features, stability_rule
+from nearhit.selection import is_chebyshev, p_value_rule, select_features, stability_rule
 from nearhit.significance import (
     NO_LARGEST,
     Exchange,
@@ -162,6 +162,8 @@ class ReliefEstimator(FeatureScorer):
         check_is_fitted(self)
         tested = self._tested()
         if tested is None:
+            if not self._takes("p_values"):
+                raise AttributeError(f"{self._says_no_p_values()}.")
             raise AttributeError('there are no p-values: fit with p_values="permutation" or "stir".')
         return tested.adjusted(method).copy()
 
@@ -180,13 +182,20 @@ class ReliefEstimator(FeatureScorer):
     def _look_closer(self, fit: Fit, recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None) -> None:
         """What was asked for beside the weights, while the table is there."""
         if rule := stability_rule(self.select):
-            seed = seed_of(getattr(self, "random_state", None))
-            self.stability_ = stable_shares(rule, self, recipe, table, targets, seed)
+            self.stability_ = stable_shares(rule, self, recipe, table, targets, self._seed_of_resamples())
         redundancy = getattr(self, "redundancy", False)
         if redundancy is not False:
             threshold = TWINS if redundancy is True else float(redundancy)
             names, options = self._names(), self._options()
             self.redundancy_ = find_twins(recipe, table, targets, fit.weights, names, threshold, options=options)
+
+    def _seed_of_resamples(self) -> int:
+        """For members that have no `random_state` the halves are the same in each fit: nothing else of them is drawn."""
+        return seed_of(self.random_state) if self._takes("random_state") else 0
+
+    def _takes(self, parameter: str) -> bool:
+        """Whether this is a parameter, and not a choice that the member has made."""
+        return parameter in self._get_param_names()
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Recipe, Table, npt.NDArray[np.intp] | None]:
         """Check everything; the recipe, the table and the target rows that are to run."""
@@ -276,6 +285,11 @@ class ReliefEstimator(FeatureScorer):
     def _read_exchange(self, groups: Any, table: Table | None, n_rows: int, sample_weight: Any) -> Exchange | None:
         """What may change places among the rows of positive weight; None where nothing is permuted."""
         if self.p_values != "permutation":
+            if groups is not None and not self._takes("p_values"):
+                raise ValueError(
+                    "groups say which targets may change places in a permutation test: leave groups out. "
+                    f"{self._says_no_p_values()}."
+                )
             if groups is not None:
                 raise ValueError(
                     "groups say which targets may change places in a permutation test; they do nothing with "
@@ -401,7 +415,7 @@ class ReliefEstimator(FeatureScorer):
                 "to take what is there."
             )
         self._check_significance()
-        if isinstance(self.select, str) and self.select.startswith("chebyshev") and self.scale is None:
+        if is_chebyshev(self.select) and self.scale is None:
             raise ValueError("the Chebyshev threshold holds for weights in [-1, 1] only: not with scale=None.")
 
     def _check_significance(self) -> None:
@@ -411,6 +425,7 @@ class ReliefEstimator(FeatureScorer):
         rule = p_value_rule(self.select)
         if rule is None:
             return
+        self._refuse_p_value_rule()
         if self.p_values is None:
             raise ValueError(f'select="{self.select}" needs p-values: add p_values="permutation".')
         if self.p_values == "stir" and rule[0].lower() == "max-t":
@@ -420,6 +435,17 @@ class ReliefEstimator(FeatureScorer):
                 f'select="{self.select}" can keep nothing: of {n} permutations the smallest p-value is 1/{n + 1}. Use a '
                 "larger n_permutations, or a higher level."
             )
+
+    def _refuse_p_value_rule(self) -> None:
+        """Where no parameter could bring p-values."""
+        if p_value_rule(self.select) and not self._takes("p_values"):
+            raise ValueError(f'select="{self.select}" needs p-values. {self._says_no_p_values()}.')
+
+    def _says_no_p_values(self) -> str:
+        return (
+            f"{type(self).__name__} has no p-values; how steady its ranking is says "
+            'nearhit.stability, or select="stability>0.8"'
+        )
 
     def _recipe(self) -> Recipe:
         raise NotImplementedError
@@ -440,6 +466,21 @@ class ReliefEstimator(FeatureScorer):
             "unknown": self.missing,
             "ties": self.ties,
         }
+
+
+def refuse_idle(estimator: ReliefEstimator, who: str) -> None:
+    """Refuse what an estimator was asked for beside its weights, where `who` looks at its weights only."""
+    name = type(estimator).__name__
+    if estimator.p_values is not None:
+        raise ValueError(
+            f"p_values={estimator.p_values!r} was given to the estimator inside {who}, which takes its weights only. Leave "
+            f"it out there, and fit {name}(p_values={estimator.p_values!r}) by itself for p-values."
+        )
+    if estimator.redundancy is not False:
+        raise ValueError(
+            f"redundancy={estimator.redundancy!r} was given to the estimator inside {who}, which takes its weights only. "
+            "Leave it out there, and call nearhit.find_redundancy for twins."
+        )
 
 
 def _is_ramp(value: Any) -> bool:

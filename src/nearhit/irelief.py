@@ -70,7 +70,7 @@ class IRelief(Iterated):
     categorical_features : "from_dtype", names, indices or mask, default="from_dtype"
         As in `ReliefF`.
     select : None, int, float, str or callable, default=None
-        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev, p-values or stability. ``">0"`` keeps what was
+        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev or p-values. ``">0"`` keeps what was
         not ruled out.
     n_jobs : int or None, default=None
         Threads. None takes all cores, or one inside a parallel worker of joblib. No bit of the result depends on it.
@@ -83,6 +83,8 @@ class IRelief(Iterated):
         How much each feature matters: 0 or more, the squares add up to 1. Also `feature_importances_`.
     n_iter_ : int
         How many rounds there were.
+    stability_ : array of shape (n_features,)
+        With ``select="stability>…"``: the share of the halves in which each feature was among the best.
     ranking_, support_, target_kind_, kernel_, classes_, n_features_in_, feature_names_in_
         As in `ReliefF`.
 

@@ -14,7 +14,7 @@ import numpy as np
 from nearhit.fitting import Fit
 from nearhit.ranking import ranks_of
 from nearhit.relief import OfClasses
-from nearhit.selection import select_features
+from nearhit.selection import is_chebyshev, select_features
 
 
 class Iterated(OfClasses):
@@ -39,7 +39,9 @@ class Iterated(OfClasses):
     def _keep(self, fit: Fit) -> None:
         self.weights_ = fit.weights
         self.ranking_ = ranks_of(fit.weights)
-        self.support_ = select_features(self.select, fit.weights, fit.n_targets)
+        self.support_ = select_features(
+            self.select, fit.weights, fit.n_targets, shares=getattr(self, "stability_", None)
+        )
         self.target_kind_ = self._target_kind
         self.kernel_ = fit.ran_on
 
@@ -50,7 +52,7 @@ class Iterated(OfClasses):
                 f'missing="skip" leaves pairs out of a mean over neighbours, and {type(self).__name__} weighs distances: '
                 'use "expected" or "uniform".'
             )
-        if isinstance(self.select, str) and self.select.startswith("chebyshev"):
+        if is_chebyshev(self.select):
             raise ValueError(
                 f"the Chebyshev threshold holds for the weights of one fit only: not with {type(self).__name__}."
             )

@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from nearhit.feature_scorer import FeatureScorer
-from nearhit.measures.score_features import Data, check_choices, counted, read_target, score_columns, target_kind_of
+from nearhit.measures.score_features import (
+    OTHER_MEASURE,
+    Data,
+    check_choices,
+    counted,
+    read_target,
+    score_columns,
+    target_kind_of,
+)
 from nearhit.ranking import ranks_of
 from nearhit.selection import select_features
 from nearhit.target import read_row_weights
@@ -88,7 +96,7 @@ class MyopicMeasure(FeatureScorer):
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         self._check_parameters()
         columns = self._read_columns(X, y)
-        target = read_target(y, target_kind_of(self.measure), type(self).__name__)
+        target = read_target(y, target_kind_of(self.measure), type(self).__name__, OTHER_MEASURE)
         row_weights = read_row_weights(sample_weight, columns.n_rows)
         data = counted(columns, target, row_weights)
         refuse_constant_target(data, type(self).__name__)

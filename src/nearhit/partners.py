@@ -28,7 +28,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from nearhit.estimator import ReliefEstimator
+from nearhit.estimator import ReliefEstimator, refuse_idle
+from nearhit.intake.source import whole_labels
 from nearhit.joint_relevance import JointRelevance, cells_of, choose_bins, measure_groups
 from nearhit.pair_moments import covariances, sum_pairs
 from nearhit.partner_graph import Graph, draw, to_svg
@@ -71,6 +72,16 @@ class Interactions:
     n_permutations : int
     target_kind : str
         "classes" or "numeric": what y was taken for.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearhit import interactions
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 2, size=(200, 10))
+    >>> found = interactions(X, X[:, 3] ^ X[:, 7], random_state=0)
+    >>> len(found), found.unit, found[0].features
+    (45, 'bits', ('x3', 'x7'))
     """
 
     rows: tuple[Partners, ...]
@@ -196,7 +207,7 @@ def interactions(
     y : array of shape (n_samples,)
         Classes, or numbers. Numbers with a fraction are taken as numbers, all else as classes, unless `estimator` says.
     features : list of names or positions, optional
-        Which ones to look at; by default the `n_features` of largest weight.
+        Which ones to look at (a label that is a whole number is a name); by default the `n_features` of largest weight.
     n_features : int, default=20
         50 features are 1,225 pairs or 19,600 triples.
     order : {2, 3}, default=2
@@ -243,7 +254,7 @@ def interactions(
     recipe, table, targets = reader._prepare(X, y, None)
     names = [str(name) for name in reader._names()]
     weights = reader._run(recipe, table, targets).weights
-    chosen = _choose_features(features, names, weights, int(n_features))
+    chosen = _choose_features(features, names, weights, int(n_features), whole_labels(X))
     groups = list(combinations(range(len(chosen)), int(order)))
     _refuse_sizes(groups, len(chosen), int(order))
     target = table.targets[0]
@@ -289,6 +300,7 @@ def _choose_estimator(estimator: Any, y: Any, categorical_features: Any, n_jobs:
         raise TypeError(f"estimator must be a member of the Relief family, such as ReliefF(); got {estimator!r}.")
     if not isinstance(categorical_features, str) or categorical_features != "from_dtype":
         raise ValueError("categorical_features was given beside an estimator, which has its own; set it there.")
+    refuse_idle(estimator, "interactions")
     copy = clone(estimator)
     if n_jobs is not None:
         copy.set_params(**{name: n_jobs for name in copy.get_params() if name.rpartition("__")[2] == "n_jobs"})
@@ -317,17 +329,21 @@ def _check_arguments(n_features: Any, order: Any, n_bins: Any, n_permutations: A
         raise ValueError(f"order must be 2 for pairs or 3 for triples; got {order!r}.")
 
 
-def _choose_features(features: Any, names: Sequence[str], weights: FloatArray, n: int) -> npt.NDArray[np.intp]:
+def _choose_features(
+    features: Any, names: Sequence[str], weights: FloatArray, n: int, labels: dict[int, int]
+) -> npt.NDArray[np.intp]:
     """Positions of the features to look at, in the order of the columns."""
     if features is None:
         return np.sort(np.argsort(-weights, kind="stable")[:n])
     if isinstance(features, str) or not np.iterable(features):
         raise ValueError(f"features must be a list of names or positions of columns; got {features!r}.")
-    return np.unique([_position(feature, names) for feature in features]).astype(np.intp)
+    return np.unique([_position(feature, names, labels) for feature in features]).astype(np.intp)
 
 
-def _position(feature: Any, names: Sequence[str]) -> int:
+def _position(feature: Any, names: Sequence[str], labels: dict[int, int]) -> int:
     if isinstance(feature, numbers.Integral) and not isinstance(feature, bool):
+        if int(feature) in labels:
+            return labels[int(feature)]
         if not -len(names) <= int(feature) < len(names):
             raise ValueError(f"features holds the position {feature}, but X has {len(names)} columns.")
         return int(feature) % len(names)

@@ -428,7 +428,7 @@ class RReliefF(ReliefEstimator):
         return replace(recipes.RRELIEFF, **self._shared_choices())
 
     def _read_target(self, y: Any) -> npt.NDArray:
-        return read_numbers(y, type(self).__name__)
+        return read_numbers(y, type(self).__name__, "Use ReliefF for a target of classes.")
 
     def _refuse_too_little(self, columns: Columns, target: npt.NDArray, row_weights: npt.NDArray | None) -> None:
         super()._refuse_too_little(columns, target, row_weights)

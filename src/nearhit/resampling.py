@@ -77,6 +77,18 @@ class Stability:
     method : str
     level : float
         Of the intervals from ``rank_low`` to ``rank_high``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from nearhit import ReliefF, stability
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.integers(0, 2, size=(200, 10))
+    >>> found = stability(ReliefF(), X, X[:, 3] ^ X[:, 7], random_state=0)
+    >>> found.n_resamples, found.selected_by
+    (100, 'among the best 2')
+    >>> sorted((row.feature, row.share, row.rank_low, row.rank_high) for row in found[:2])
+    [('x3', 1.0, 1, 2), ('x7', 1.0, 1, 2)]
     """
 
     rows: tuple[StableRow, ...]
@@ -209,10 +221,11 @@ def stability(
     >>> sorted(found.stable(0.8))
     ['x3', 'x7']
     """
-    from nearhit.estimator import ReliefEstimator
+    from nearhit.estimator import ReliefEstimator, refuse_idle
 
     if not isinstance(estimator, ReliefEstimator):
         raise TypeError(f"estimator must be a member of the Relief family, such as ReliefF(); got {estimator!r}.")
+    refuse_idle(estimator, "stability")
     _check_arguments(n_resamples, method, level)
     seed = seed_of(random_state)
     worker = clone(estimator)

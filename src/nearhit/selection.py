@@ -126,6 +126,11 @@ def p_value_rule(rule: Any) -> tuple[str, float] | None:
     return adjustment, alpha
 
 
+def is_chebyshev(rule: Any) -> bool:
+    """Whether a rule asks for the Chebyshev threshold, which holds for some weights only."""
+    return isinstance(rule, str) and rule.strip().lower().startswith("chebyshev")
+
+
 def chebyshev_threshold(alpha: float, n_targets: float) -> float:
     """The weight that at most a share alpha of irrelevant features exceeds: 1 / sqrt(alpha * m)."""
     return 1 / math.sqrt(alpha * n_targets)

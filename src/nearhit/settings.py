@@ -33,7 +33,14 @@ def set_config(*, pair_memory: int) -> None:
 
 
 def get_config() -> dict[str, int]:
-    """The settings of this process."""
+    """The settings of this process.
+
+    Examples
+    --------
+    >>> import nearhit
+    >>> nearhit.get_config()
+    {'pair_memory': 268435456}
+    """
     if "pair_memory" not in _settings:
         given = os.environ.get(PAIR_MEMORY_VARIABLE, "")
         return {

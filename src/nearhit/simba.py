@@ -57,7 +57,7 @@ class Simba(Iterated):
     categorical_features : "from_dtype", names, indices or mask, default="from_dtype"
         As in `ReliefF`.
     select : None, int, float, str or callable, default=None
-        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev, p-values or stability.
+        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev or p-values.
     n_jobs : int or None, default=None
         Threads for the starts. None takes all cores, or one inside a parallel worker of joblib. No bit of the result
         depends on it.
@@ -72,6 +72,8 @@ class Simba(Iterated):
         How much each feature matters, from 0 to 1, which the best one has. Also `feature_importances_`.
     margin_ : float
         The mean margin of the rows under `weights_`: above 0 if nearest hits are nearer than nearest misses.
+    stability_ : array of shape (n_features,)
+        With ``select="stability>…"``: the share of the halves in which each feature was among the best.
     ranking_, support_, target_kind_, kernel_, classes_, n_features_in_, feature_names_in_
         As in `ReliefF`.
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, cast
 from nearhit import recipes
 from nearhit.recipes import Diff, DiffKind, Recipe
 from nearhit.relief import OfEither
+from nearhit.selection import is_chebyshev
 
 _PARAMETERS = """target : {"auto", "classes", "numeric"}, default="auto"
         What y is. "auto" takes floats with a fraction for numbers, everything else for classes, and says so in
@@ -125,6 +126,12 @@ class RadiusMember(OfEither):
         if self.p_values == "stir":
             raise ValueError(
                 f'p_values="stir" is a test for k neighbours, which {type(self).__name__} does not look for. Use '
+                'p_values="permutation".'
+            )
+        if self._member.far and is_chebyshev(self.select):
+            raise ValueError(
+                "the Chebyshev threshold holds for weights of near rows only: not with "
+                f"{type(self).__name__}, which subtracts what the far rows say. Use a number of features, a share or "
                 'p_values="permutation".'
             )
 

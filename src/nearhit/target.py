@@ -18,6 +18,8 @@ from nearhit.table import whole_weights
 
 #: whole numbers above this are not all floats
 EXACT_IN_FLOATS = 2**53
+#: what to do with classes where a parameter says what y is
+FOR_CLASSES = 'For classes, use target="classes".'
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,15 +45,13 @@ def read_classes(y: Any, who: str) -> ClassTarget:
     return ClassTarget(codes.astype(np.int32), classes)
 
 
-def read_numbers(y: Any, who: str) -> npt.NDArray[np.float64]:
-    """A numeric target, finite in every row."""
+def read_numbers(y: Any, who: str, advice: str = FOR_CLASSES) -> npt.NDArray[np.float64]:
+    """A numeric target, finite in every row; `advice` is for those who have classes."""
     y = _known(y, f"{who} needs a known target in every row")
     try:
         y = _to_numbers(y)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"{who} needs a numeric y; got values such as {y.tolist()[0]!r}. Use ReliefF for a target of classes."
-        ) from None
+        raise ValueError(f"{who} needs a numeric y; got values such as {y.tolist()[0]!r}. {advice}") from None
     except OverflowError:  # an integer of more than 308 digits
         y = np.array([np.inf])
     if np.isinf(y).any():

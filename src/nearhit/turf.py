@@ -40,8 +40,9 @@ class TuRF(Wrapper):
     ----------
     estimator : member of the Relief family or None, default=None
         What is fitted in each round; None stands for ``ReliefF()``. It is copied, and never changed. Threads, sampled
-        targets (the same in all rounds) and categories are its parameters; its `p_values` and `redundancy` are not used. A
-        search for its parameters (``estimator__n_neighbors``) needs an object here, not None.
+        targets (the same in all rounds) and categories are its parameters; but `select`,
+        `p_values` and `redundancy` must not be set there. A search for its parameters (``estimator__n_neighbors``) needs
+        an object here, not None.
     drop : float or int, default=0.1
         How many features fall in a round: this share of those that are still there, or this number (``n_features // n``
         makes n rounds, as published). One at least. Features of equal weight fall together or not at all.
@@ -50,7 +51,7 @@ class TuRF(Wrapper):
     n_rounds : int or None, default=None
         Stop after so many fits in any case.
     select : None, int, float, str or callable, default=None
-        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev, p-values or stability.
+        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev or p-values.
 
     Attributes
     ----------
@@ -64,6 +65,9 @@ class TuRF(Wrapper):
         How many fits there were.
     history_ : list of (features, weights)
         For each round the positions of the features that took part, and what the member made of them.
+    stability_ : array of shape (n_features,)
+        With ``select="stability>…"``: the share of the halves in which each feature was among the best (drawn by the
+        `random_state` of the estimator, if it has one).
     support_, n_neighbors_used_, target_kind_, kernel_, n_features_in_, feature_names_in_
         As in `ReliefF`; the smallest neighbourhood of any round.
 

@@ -34,8 +34,9 @@ class VLSRelief(Wrapper):
     ----------
     estimator : member of the Relief family or None, default=None
         What is fitted on each subset; None stands for ``ReliefF()``. It is copied, and never changed. Threads, sampled
-        targets (the same for all subsets) and categories are its parameters; its `p_values` and `redundancy` are not used. A
-        search for its parameters (``estimator__n_neighbors``) needs an object here, not None.
+        targets (the same for all subsets) and categories are its parameters; but `select`,
+        `p_values` and `redundancy` must not be set there. A search for its parameters (``estimator__n_neighbors``) needs
+        an object here, not None.
     n_subsets : int, default=100
         How many subsets; enough that each feature is in one at least.
     subset_size : float or int, default=0.2
@@ -44,7 +45,7 @@ class VLSRelief(Wrapper):
         The largest weight over the subsets that hold a feature, as published, or the mean. The largest of many is
         above 0 for irrelevant features too; the mean is not, and dilutes what is seen in few subsets only.
     select : None, int, float, str or callable, default=None
-        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev, p-values or stability.
+        What `transform` keeps, as in `ReliefF`; but no rule of Chebyshev or p-values.
     random_state : int, RandomState or None, default=None
         For the subsets.
 
@@ -57,6 +58,8 @@ class VLSRelief(Wrapper):
     pairs_met_ : float
         The share of all pairs of features that can be expected to have been in a subset together. Pairs that were not
         cannot be seen to matter together.
+    stability_ : array of shape (n_features,)
+        With ``select="stability>…"``: the share of the halves in which each feature was among the best.
     ranking_, support_, n_neighbors_used_, target_kind_, kernel_, n_features_in_, feature_names_in_
         As in `ReliefF`; the smallest neighbourhood of any fit.
 

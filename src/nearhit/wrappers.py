@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
 
-from nearhit.estimator import ReliefEstimator
-from nearhit.fitting import Fit
+from nearhit.estimator import ReliefEstimator, refuse_idle
+from nearhit.fitting import Fit, Options
 from nearhit.ranking import ranks_of
 from nearhit.recipes import Recipe
 from nearhit.relief import ReliefF
-from nearhit.selection import check_rule, select_features
+from nearhit.selection import check_rule, is_chebyshev, select_features
 from nearhit.table import Table
 
 
@@ -33,7 +33,9 @@ class Wrapper(ReliefEstimator):
         member = self._member()
         recipe, table, targets = member._prepare(X, y, sample_weight)
         self._take_over(member)
-        self._keep(self._run(recipe, table, targets))
+        fit = self._run(recipe, table, targets)
+        self._look_closer(fit, recipe, table, targets)
+        self._keep(fit)
 
     def _prepare(self, X: Any, y: Any, sample_weight: Any) -> tuple[Recipe, Table, npt.NDArray[np.intp] | None]:
         """For a wrapper around this one: the member's table."""
@@ -58,10 +60,41 @@ class Wrapper(ReliefEstimator):
     def _keep(self, fit: Fit) -> None:
         self.weights_ = fit.weights
         self.ranking_ = ranks_of(fit.weights)
-        self.support_ = select_features(self.select, fit.weights, fit.n_targets)
+        self.support_ = select_features(
+            self.select, fit.weights, fit.n_targets, shares=getattr(self, "stability_", None)
+        )
         found = fit.fewest_neighbours
         self.n_neighbors_used_ = int(found) if found == int(found) else found
         self.kernel_ = fit.ran_on
+
+    def _options(self) -> Options:
+        """Threads and progress bars are the member's."""
+        return self._member()._options()
+
+    def _seed_of_resamples(self) -> int:
+        """Its own, or the member's where the wrapper draws nothing."""
+        return super()._seed_of_resamples() if self._takes("random_state") else self._member()._seed_of_resamples()
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, also those of the estimator as ``estimator__n_neighbors``.
+
+        Parameters
+        ----------
+        **params
+            Parameters by name. Those of the estimator need one that was given: None, which stands for ``ReliefF()``, has
+            none to be set.
+
+        Returns
+        -------
+        self
+        """
+        inner = [name for name in params if name.startswith("estimator__")]
+        if inner and params.get("estimator", self.estimator) is None:
+            raise ValueError(
+                f"{inner[0]} sets a parameter of the estimator inside {type(self).__name__}, and there is none: give one, "
+                f"as in {type(self).__name__}(ReliefF())."
+            )
+        return super().set_params(**params)
 
     def _member(self) -> ReliefEstimator:
         """A fresh copy of the member, so that the one that was given stays as it is."""
@@ -79,7 +112,10 @@ class Wrapper(ReliefEstimator):
                 f"select={member.select!r} was given to the estimator inside {name}, which selects nothing. "
                 f"Give it to {name}."
             )
-        if isinstance(self.select, str) and self.select.startswith("chebyshev"):
+        if member is not None:
+            refuse_idle(member, name)
+        self._refuse_p_value_rule()
+        if is_chebyshev(self.select):
             raise ValueError(f"the Chebyshev threshold holds for the weights of one fit only: not with {name}.")
 
     def _check_sizes(self, n_features: int) -> None:

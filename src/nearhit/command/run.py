@@ -95,7 +95,7 @@ def make_estimator(choices: Choices, decision: Decision, roles: Roles) -> Any:
     for parameter in choices.parameters:
         if parameter not in accepted:
             raise Refusal(f"{OPTION_OF[parameter]} has no meaning for --method {name}; leave it out.")
-    declared = {"categorical_features": roles.categorical} if roles.categorical else {}
+    declared: dict[str, Any] = {"categorical_features": roles.categorical} if roles.categorical else {}
     if "target" in accepted:
         declared["target"] = "classes" if decision.task == "classification" else "numeric"
     return METHODS[name](**choices.parameters, **declared)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -87,6 +88,19 @@ def _open_frame(X: Any) -> Source:
         twice = [name for name, times in Counter(names).items() if times > 1]
         raise ValueError(f"Column names must differ; X has more than one column named {listed(twice)}. Rename them.")
     return Source(names, True, X.shape[0], lambda: frame_blocks(X, names))
+
+
+def whole_labels(X: Any) -> dict[int, int]:
+    """Where columns stand that a data frame labels by whole numbers; as labels these come before positions."""
+    import narwhals.stable.v1 as nw
+
+    if not nw.dependencies.is_pandas_dataframe(X):  # others have names of text only
+        return {}
+    return {int(label): i for i, label in enumerate(X.columns) if _is_whole(label)}
+
+
+def _is_whole(label: Any) -> bool:
+    return isinstance(label, Integral) and not isinstance(label, bool | np.bool_)
 
 
 def _check_shape(shape: tuple[int, ...], estimator_name: str, X: Any) -> None:

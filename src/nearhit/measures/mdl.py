@@ -18,6 +18,9 @@ from scipy.special import gammaln
 
 from nearhit.measures.counts import FloatArray, ratio, total
 
+#: code lengths that differ by this share of the largest term differ in nothing but roundings
+ROUNDING = 1e-14
+
 
 def mdl(counts: npt.NDArray[Any]) -> Any:
     """The bits per row that a feature saves, from a table of counts.
@@ -42,7 +45,9 @@ def mdl(counts: npt.NDArray[Any]) -> Any:
     0.581919
     """
     n = counts.sum(axis=(-1, -2))
-    return ratio(_code_length(counts.sum(axis=-2)) - total(_code_length(counts)), n)
+    saved = _code_length(counts.sum(axis=-2)) - total(_code_length(counts))
+    nothing = ROUNDING * _log2_factorial(n + (counts.shape[-1] - 1))
+    return ratio(np.where(np.abs(saved) <= nothing, 0.0, saved), n)
 
 
 def _code_length(counts: npt.NDArray[Any]) -> FloatArray:

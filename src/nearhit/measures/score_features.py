@@ -29,7 +29,7 @@ from nearhit.measures.moments import NumberCases, variance
 from nearhit.measures.myopic_relieff import myopic_relieff
 from nearhit.measures.tables import Tables, known_values, rows_of, tables_of_bins, tables_of_splits, tables_of_values
 from nearhit.table import whole_weights
-from nearhit.target import read_classes, read_numbers, read_row_weights
+from nearhit.target import FOR_CLASSES, read_classes, read_numbers, read_row_weights
 
 Measure = Callable[[npt.NDArray[Any]], Any]
 #: measures of classes: functions of tables of counts
@@ -110,12 +110,16 @@ def score_features(
     """
     check_choices(measure, numeric, nominal)
     columns = read_columns(X, categorical_features, estimator_name="score_features")
-    target = read_target(y, target_kind_of(measure), "score_features")
+    target = read_target(y, target_kind_of(measure), "score_features", OTHER_MEASURE)
     data = counted(columns, target, read_row_weights(sample_weight, columns.n_rows))
     return score_columns(data, [measure], numeric, nominal)[0]
 
 
 # --------------------------------------------------------------------------------------------------- the door
+
+
+#: what to do with classes where the measure says what y is
+OTHER_MEASURE = 'For classes, use another measure, such as "information gain".'
 
 
 def target_kind_of(measure: str) -> str:
@@ -153,9 +157,9 @@ class Target:
     classes: npt.NDArray[Any] | None
 
 
-def read_target(y: Any, kind: str, who: str) -> Target:
+def read_target(y: Any, kind: str, who: str, advice: str = FOR_CLASSES) -> Target:
     if kind == "numeric":
-        return Target(read_numbers(y, who), None)
+        return Target(read_numbers(y, who, advice), None)
     found = read_classes(y, who)
     return Target(found.codes, found.classes)
 

@@ -85,7 +85,8 @@ class EntropyRanking(FeatureScorer):
     -----
     The work grows with the squares of the rows and of the features: 500 rows of 50 features take about a second, 2,000
     rows of 20 three. Pairs of rows are not stored. Removals are compared in whole numbers, so twins tie; of features that
-    tie the later column goes first.
+    tie the later column goes first. Columns of one known value, which tell no rows apart, go before all others and are left
+    out of E: as categories they would make all rows more alike.
 
     An unknown number differs by the squared difference that is expected of the known values of its column, an unknown
     category is equal with the probability that is expected of them.
@@ -155,10 +156,15 @@ class EntropyRanking(FeatureScorer):
         threads = count_threads(self.n_jobs)
         disorder = PairDisorder(compared.similarity, table.n_rows, threads)
         self._choose_alpha(disorder)
-        features = compared.with_values()
+        features, constants = compared.with_values()
         n_looks = disorder.n_looks(len(features))
         with progress(type(self).__name__, n_looks, n_looks / SPEED, self.verbose) as report:
             removals = remove_features(disorder, features, self.threshold, report)
+        removals = replace(  # the later column goes first, as always where nothing else decides
+            removals,
+            features=[*reversed(constants), *removals.features],
+            changes=[0] * len(constants) + removals.changes,
+        )
         self.similarity_ = compared.how
         self.kernel_ = f"numpy, {threads} thread{'s' if threads > 1 else ''}"
         self._keep_order(removals, compared.cells.columns)
@@ -246,12 +252,17 @@ class Compared:
     cells: _Cells
     how: str
 
-    def with_values(self) -> list[int]:
-        """The columns that have a known value; of the others nothing can be said."""
-        unknown = self.cells.unknown
-        return (
-            list(range(len(self.cells.columns))) if unknown is None else np.flatnonzero(~unknown.all(axis=0)).tolist()
-        )
+    def with_values(self) -> tuple[list[int], list[int]]:
+        """The columns that tell rows apart, and those of one known value, which cannot.
+
+        Of columns without a known value nothing can be said: they are in neither list.
+        """
+        codes = self.cells.codes
+        known = True if self.cells.unknown is None else ~self.cells.unknown
+        limits = np.iinfo(codes.dtype)
+        low = codes.min(axis=0, where=known, initial=limits.max)
+        high = codes.max(axis=0, where=known, initial=limits.min)
+        return np.flatnonzero(low < high).tolist(), np.flatnonzero(low == high).tolist()
 
 
 def compare_rows(table: Table, columns: Columns, n_bins: int, binning: str) -> Compared:

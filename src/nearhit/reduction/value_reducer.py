@@ -19,6 +19,7 @@ from nearhit.feature_scorer import refuse_other_length
 from nearhit.fitting import Options, choose_coder
 from nearhit.intake import Columns, as_table, read_columns
 from nearhit.intake.messages import listed
+from nearhit.intake.source import whole_labels
 from nearhit.kept_columns import as_array, as_frame, keep_columns
 from nearhit.measures.cut_points import SUPERVISED, CutMethod, find_cut_points
 from nearhit.reduction.afresh import afresh
@@ -196,7 +197,10 @@ class ValueReducer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
         self._check_parameters()
         X = as_table(X, type(self).__name__)
         columns = self._read(X, reset=True)
-        by_hand = {self._position(name, columns, "cut_points"): cuts for name, cuts in (self.cut_points or {}).items()}
+        labels = whole_labels(X)
+        by_hand = {
+            self._position(name, columns, "cut_points", labels): cuts for name, cuts in (self.cut_points or {}).items()
+        }
         found = numbers_of(columns)
         refuse_infinity(found, columns.names)
         target = self._read_target(y, columns.n_rows)
@@ -207,7 +211,7 @@ class ValueReducer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             for i in sorted(found)
             if i in by_hand or self.method is not None
         }
-        named = {self._position(name, columns, "labels"): names for name, names in (self.labels or {}).items()}
+        named = {self._position(name, columns, "labels", labels): names for name, names in (self.labels or {}).items()}
         if strange := [columns.names[i] for i in named if i not in cuts]:
             raise ValueError(f"labels names columns that are not cut: {listed(strange)}.")
         self.cut_points_ = {columns.names[i]: points for i, points in cuts.items()}
@@ -227,11 +231,13 @@ class ValueReducer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):
             self._names_ = columns.names
         return columns
 
-    def _position(self, column: Any, columns: Columns, parameter: str) -> int:
+    def _position(self, column: Any, columns: Columns, parameter: str, labels: dict[int, int]) -> int:
         """Where a column named by the caller stands; it must hold numbers."""
         position = None
         if isinstance(column, str) and column in columns.names:
             position = columns.names.index(column)
+        elif isinstance(column, numbers.Integral) and int(column) in labels:
+            position = labels[int(column)]
         elif isinstance(column, numbers.Integral) and 0 <= int(column) < columns.n_features:
             position = int(column)
         if position is None:
