@@ -366,8 +366,10 @@ private:
     // Neighbours of weight 1, which most are, are counted across targets.
     template <class Category> void add_categories(const Category* cells) {
         std::vector<Run> runs = read_runs();
-        if (!k_.plane_rows.empty()) std::erase_if(runs, [&](const Run& run) { return run.is_common && add_by_planes(run); });
-        for (size_t g = 0; g < pairs_.size(); ++g) add_pairs(g);
+        if (!k_.plane_rows.empty() && r_.weighing == Weighing::equal) {
+            std::erase_if(runs, [&](const Run& run) { return wait_for_planes(run); });
+            add_by_planes();
+        }
         std::vector<MismatchCounter<Category>> common(n_groups_);
         MismatchCounter<Category> own;
         const size_t n = t_.n_nominal;
@@ -383,17 +385,26 @@ private:
         }
     }
 
-    // As planes, where the table has them: pairs wait until all are there.
-    bool add_by_planes(const Run& run) {
-        pairs_.resize(n_groups_);
-        amount_ = run.amount;                                 // of a weight of 1
-        for (size_t j = run.begin; j < run.end; ++j) pairs_[run.group].push_back({static_cast<uint32_t>(run.row), waiting_[j].row});
+    // As planes, where the table has them. Pairs that weigh the same are counted together: most weigh 1, those that share
+    // places a half, a third and the like. False if there are too many such weights.
+    struct Alike { size_t group; int64_t amount; std::vector<RowPair> pairs; };
+    static constexpr size_t MOST_ALIKE = 32;
+
+    bool wait_for_planes(const Run& run) {
+        if (run.part) return false;
+        auto alike = std::find_if(alike_.begin(), alike_.end(), [&](const Alike& a) { return a.group == run.group && a.amount == run.amount; });
+        if (alike == alike_.end()) {
+            if (alike_.size() == MOST_ALIKE) return false;
+            alike = alike_.insert(alike, {run.group, run.amount, {}});
+        }
+        for (size_t j = run.begin; j < run.end; ++j) alike->pairs.push_back({static_cast<uint32_t>(run.row), waiting_[j].row});
         return true;
     }
-    void add_pairs(size_t g) {
-        for (size_t i = 0; i < k_.plane_rows.size() && !pairs_[g].empty(); ++i)
-            add_mismatches(k_.plane_rows[i], k_.nominal_part(i), pairs_[g], amount_, sums_of(g, 0) + t_.n_numeric);
-        pairs_[g].clear();
+    void add_by_planes() {
+        for (const Alike& alike : alike_)
+            for (size_t i = 0; i < k_.plane_rows.size(); ++i)
+                add_mismatches(k_.plane_rows[i], k_.nominal_part(i), alike.pairs, alike.amount, sums_of(alike.group, 0) + t_.n_numeric);
+        alike_.clear();
     }
 
     // All other rows: the diffs are written down first; by rule C what is unknown counts in the distance only.
@@ -461,8 +472,7 @@ private:
     std::vector<Task> tasks_;
     std::vector<double> factors_[2];                          // per part and waiting neighbour
     std::vector<int64_t> ones_[2];                            // the same: copies * weight, in fixed point
-    std::vector<std::vector<RowPair>> pairs_;                 // per group: what is counted by planes
-    int64_t amount_ = 0;
+    std::vector<Alike> alike_;                                // what is counted by planes
     Added added_;
     std::vector<uint32_t> diff_rows_, zeros_;
 };

@@ -146,7 +146,7 @@ public:
     Layer coarse, full;                  // in filter units; full codes, only for means of distances
     Boxes boxes;
     CodePanels code_panels;
-    std::vector<PlaneRows> plane_rows;   // of the nominal parts, where neighbours of weight 1 are counted by planes
+    std::vector<PlaneRows> plane_rows;   // of the nominal parts, where neighbours that weigh the same are counted by planes
     FewValues columns;                   // only for members with a radius, as are
     Stripes stripes;
 

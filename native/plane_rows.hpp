@@ -38,7 +38,7 @@ struct PlaneRows {
     }
 };
 
-// What is added up: a pair of rows that count as neighbours of weight 1.
+// What is added up: a row and a neighbour of it. Those that weigh the same are counted together.
 struct RowPair { uint32_t row, other; };
 
 template <int P> class MismatchPlanes {
@@ -57,12 +57,13 @@ public:
         count16(rows, rest);
     }
 
-    // counts[bit][word]: of the column 32 * word + bit.
-    void read(uint32_t (*counts)[PlaneRows::WORDS]) const {
+    // counts[bit][word]: of the column 32 * word + bit, after so many pairs.
+    void read(size_t n_pairs, uint32_t (*counts)[PlaneRows::WORDS]) const {
+        const int highest = static_cast<int>(std::bit_width(n_pairs)) - 1;
         for (int bit = 0; bit < 32; ++bit)
             for (int v = 0; v < V; ++v) {
                 Vec count = all(0);
-                for (int b = BITS - 1; b >= 0; --b) count = add(add(count, count), both(shifted(counters_[b][v], bit), all(1)));
+                for (int b = highest; b >= 0; --b) count = add(add(count, count), both(shifted(counters_[b][v], bit), all(1)));
                 store(counts[bit] + v * LANES, count);
             }
     }
@@ -114,7 +115,7 @@ inline void add_mismatches(const PlaneRows& rows, const Part& part, const std::v
     for (size_t s = 0; s < rows.n_stripes; ++s) {
         MismatchPlanes<P> counter;
         counter.count(rows.stripe(s), pairs.data(), pairs.size());
-        counter.read(counts);
+        counter.read(pairs.size(), counts);
         const size_t first = s * PlaneRows::WORDS * 32, n = std::min(PlaneRows::WORDS * 32, part.columns.size() - first);
         for (size_t a = 0; a < n; ++a) sums[part.columns[first + a]] += amount * counts[a % 32][a / 32];
     }

@@ -20,6 +20,7 @@ from nearhit import recipes
 from nearhit.kernels import native
 from nearhit.kernels.native import NativeKernel, instruction_sets
 from nearhit.kernels.reference import ReferenceKernel
+from nearhit.recipes import RankWeights
 from nearhit.table import Numbers
 
 pytestmark = [pytest.mark.sanitize, pytest.mark.filterwarnings("ignore:column .* has no known value")]
@@ -120,6 +121,18 @@ def test_many_columns_of_categories_are_counted_as_planes(kernel, columns, value
     codes[:, ::50] = rng.integers(0, 2, codes[:, ::50].shape)
     made = Data(rng.random((66, 2)), codes, None, rng.integers(0, 3, 66), None).table()
     recipe = replace(recipes.RELIEFF, k=k)
+    assert_same_sums(sums_of(recipe, made, kernel), sums_of(recipe, made, REFERENCE))
+
+
+@pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
+@pytest.mark.parametrize("weights", [recipes.EqualWeights(), RankWeights(3.0)])
+def test_targets_of_numbers_beside_planes(kernel, weights):
+    """What depends on the targets weighs differently for each neighbour, and is counted one by one."""
+    rng = np.random.default_rng(11)
+    codes = rng.integers(0, 3, (70, 1100))
+    codes[60:] = codes[:10]
+    made = Data(np.zeros((70, 0)), codes, None, rng.random(70), None).table()
+    recipe = replace(recipes.RRELIEFF, k=4, weights=weights)
     assert_same_sums(sums_of(recipe, made, kernel), sums_of(recipe, made, REFERENCE))
 
 
