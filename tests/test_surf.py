@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import nearhit
 from nearhit import MultiSURF, MultiSURFStar, MultiSWRFStar, ReliefF, SURFStar, SWRFStar, TuRF, recipes
+from nearhit.fitting import Options, fit_recipe
 from nearhit.kernels.native import NativeKernel, instruction_sets
 
 FAMILY = {
@@ -190,3 +191,16 @@ def test_clone_and_parameters():
     assert set(SWRFStar().get_params()) == set(ReliefF().get_params()) - {
         *("n_neighbors", "misses", "metric", "weights", "sigma", "ties")
     } | {"target"}
+
+
+def test_weighed_pairs_share_the_bound_with_fits_beside(monkeypatch, own_settings):
+    """Each of four fits beside each other has a quarter of 1 MiB: 13 rows of 300 weighed pairs at 64 bytes."""
+    rng = np.random.default_rng(0)
+    made = Data(rng.random((300, 4)), np.zeros((300, 0), int), None, rng.integers(0, 2, 300), None).table()
+    expected = fit_recipe(recipes.SWRF_STAR, made, None, Options(n_jobs=1)).weights
+    nearhit.set_config(pair_memory=2**20)
+    sizes, run = [], NativeKernel.run_given
+    monkeypatch.setattr(NativeKernel, "run_given", lambda *given: sizes.append(len(given[2])) or run(*given))
+    found = fit_recipe(recipes.SWRF_STAR, made, None, Options(n_jobs=1, beside=4)).weights
+    np.testing.assert_array_equal(found, expected)
+    assert sum(sizes) == 300 and max(sizes) <= 2**20 // 4 // (64 * 300)

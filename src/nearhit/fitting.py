@@ -85,6 +85,7 @@ class Ready:
     kernel: Any
     handle: Any
     threads: int
+    pair_bytes: int  # for each thread, beside the distances that are kept
     radii: npt.NDArray[np.int64] | Sigmoid | None
     seconds_per_row: float
 
@@ -107,7 +108,7 @@ def get_ready(recipe: Recipe, table: Table, rows: npt.NDArray[np.intp], options:
     handle = kernel.load(table, recipe, pair_bytes, engine, keep=keeps > 0)
     find = find_sigmoid if isinstance(recipe.weights, SigmoidWeights) else find_radii
     radii = find(recipe, table, rows, kernel, handle, engine) if recipe.radius else None
-    return Ready(kernel, handle, threads, radii, seconds)
+    return Ready(kernel, handle, threads, pair_bytes, radii, seconds)
 
 
 def fit_recipe(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | None, options: Options) -> Fit:
@@ -123,7 +124,7 @@ def fit_recipe(recipe: Recipe, table: Table, targets: npt.NDArray[np.intp] | Non
         waiting = waiting[~np.isin(waiting, first)]
     size = _rows_per_block(seconds, len(waiting), threads)
     if isinstance(radii, Sigmoid):
-        size = max(1, min(size, get_config()["pair_memory"] // threads // (BYTES_OF_A_WEIGHED_PAIR * table.n_rows)))
+        size = max(1, min(size, ready.pair_bytes // (BYTES_OF_A_WEIGHED_PAIR * table.n_rows)))
     plan = make_plan(table, waiting, size)
     with progress(options.title, len(plan.blocks), seconds * len(rows) / threads, options.verbose) as report:
         sweep(sums, plan.blocks, kernel, handle, choose_engine(threads, len(plan.blocks), report), radii)
